@@ -143,6 +143,7 @@ def _fault_of_target(root: Path, tag: str, event: NodeReach | HostReach) -> str:
     check_address(target.address, f"host {target.host}")
     if not _USER.fullmatch(target.user) or not 0 < target.port < 65536:
         return f"nobody can log in as {target.user!r} at port {target.port}"
+    _ = target.via  # ValueError if it is no host
     keys = root.absolute() / "builds" / build / "ssh"
     known = (keys / "known_hosts", root.absolute().parent / "known_hosts")
     if _real(target.known_hosts) not in map(_real, known):

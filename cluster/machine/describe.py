@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from density_study.cluster.model.dividing.cpus import Cpus, NumaNode, cpus_in
 
 UNKNOWN = "unknown"
 SYSTEM = Path("/sys/devices/system")
+KVM = Path("/dev/kvm")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -47,6 +48,27 @@ def describe_disk(path: str) -> dict[str, Any]:
         "scheduler": _text(queue / "scheduler") if queue else UNKNOWN,
         "rotational": _text(queue / "rotational") if queue else UNKNOWN,
     }
+
+
+def describe_guest_host(folders: Sequence[str], bridge: str) -> dict[str, Any]:
+    """Of a host of VMs: which of the folders are neither there nor on a disk of their own, whether there is
+    the bridge, and why there can be no KVM (empty: nothing is known against it)."""
+    return {
+        "missing": [folder for folder in folders if not _is_place(Path(folder))],
+        "bridge": not bridge or Path("/sys/class/net", bridge, "bridge").is_dir(),
+        "no_kvm": _no_kvm(),
+    }
+
+
+def _is_place(folder: Path) -> bool:
+    return folder.is_dir() or (folder.parent != Path("/") and folder.parent.is_mount())
+
+
+def _no_kvm() -> str:
+    flags = _line_value(Path("/proc/cpuinfo"), "flags").split()
+    if not {"vmx", "svm"} & set(flags):
+        return "its CPUs show neither vmx nor svm"
+    return "" if KVM.exists() else f"there is no {KVM}"
 
 
 def read_cpus(usable: Collection[int] | None = None, system: Path = SYSTEM) -> Cpus:

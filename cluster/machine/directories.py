@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,18 @@ def make_at(path: Path, tag: str) -> None:
             str(path),
             "give the host a disk path that you can write to.",
         ) from error
+
+
+def check_programs(folders: Sequence[str]) -> None:
+    """InputError for a folder on a disk from which Java could not load what daemons unpack there."""
+    for folder in map(Path, folders):
+        there = next(place for place in (folder, *folder.parents) if place.exists())
+        if os.statvfs(there).f_flag & os.ST_NOEXEC:
+            raise InputError(
+                "its disk is mounted noexec: HBase's network library is unpacked there, and would not load.",
+                f"disk {folder}",
+                f"as root: mount -o remount,exec {there}, and the same in /etc/fstab; or name another disk.",
+            )
 
 
 def check_own(disk: Path) -> None:

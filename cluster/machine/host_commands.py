@@ -31,11 +31,18 @@ from density_study.cluster.machine import (
 from density_study.cluster.machine.describe import (
     available_memory_mib,
     describe_disk,
+    describe_guest_host,
     describe_machine,
 )
 from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
 from density_study.cluster.machine.processes import stop_all
-from density_study.cluster.machine.sockets import check_free, is_taken, listener
+from density_study.cluster.machine.sockets import (
+    answer_at,
+    check_free,
+    is_taken,
+    listener,
+    not_reached,
+)
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.stack.java import check_home, find_java, refusal
 from density_study.cluster.stack.machine_program import find_program
@@ -118,6 +125,7 @@ def _tail(path: str) -> str:
 HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "add-route": containers.add_route,
+        "answer-at": answer_at,
         "available-memory-mib": available_memory_mib,
         "check-cut": network_cut.check_nft,
         "check-e-coli": genomics.check_e_coli,
@@ -127,6 +135,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "check-java": check_home,
         "check-network": network_link.check,
         "check-network-kernel": network_link.check_kernel,
+        "check-programs": directories.check_programs,
         "check-routes": container_needs.check_routes,
         "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
@@ -142,6 +151,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "files-changed": packet_cpus.changed,
         "flow-table": packet_cpus.flow_table,
         "free-mib": disk_free_mib,
+        "guest-host": describe_guest_host,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
         "jvm-refusal": refusal,
@@ -156,6 +166,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "network-changed": network_link.changed,
         "network-device": network_link.device_of,
         "network-state": network_link.state,
+        "not-reached": not_reached,
         "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),

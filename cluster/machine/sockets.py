@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from density_study.cluster.state import atomic
 from density_study.cluster.state.runtime import runtime_dir
 
 Address = tuple[str, int]
+_CONNECTED_WITHIN_S = 3.0
+_AT_ONCE = 64
 
 
 def is_taken(address: Address) -> bool:
@@ -44,6 +48,71 @@ def reserved(addresses: Iterable[Address]) -> Iterator[None]:
     with atomic.locked(runtime_dir() / f"ports-{wanted[0][1]}.lock"):
         check_free(wanted)
         yield
+
+
+@contextmanager
+def _unless_taken() -> Iterator[None]:
+    """`check_free` names the holder of a port."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+
+
+_answering: list[socket.socket] = []
+
+
+def answer_at(address: str, ports: Sequence[int]) -> list[int]:
+    """Listen on these ports in place of those before, 0 being one that the kernel chooses; returns them.
+    Nothing is accepted: connecting is enough. InputError if others could not connect to a daemon there."""
+    while _answering:
+        _answering.pop().close()
+    try:
+        for port in ports:
+            with _unless_taken():
+                _answering.append(socket.create_server((address, port), backlog=1024))
+    except OSError as error:
+        raise InputError(
+            f"nothing can listen on {address}: {error.strerror or error}.",
+            f"hosts, address {address}",
+            "write an IPv4 address of the host, or a name that has one: Hadoop does not support IPv6.",
+        ) from error
+    names = [server.getsockname() for server in _answering]
+    if any(name[0].startswith("127.") for name in names) and not address.startswith("127."):
+        raise InputError(
+            f"the host itself takes {address} for {names[0][0]}: daemons would listen where no other host "
+            "reaches them.",
+            f"hosts, address {address}",
+            "give the name its real address in the host's /etc/hosts (Debian writes 127.0.1.1), or write the "
+            "IPv4 address in the study.",
+        )
+    return [name[1] for name in names]
+
+
+def not_reached(addresses: Sequence[Address]) -> list[str]:
+    """Those to which this machine cannot connect, each with the reason."""
+    faults = zip(addresses, _faults(addresses), strict=True)
+    return [f"{host}:{port} ({why.strerror or why})" for (host, port), why in faults if why]
+
+
+def answering(hosts: Sequence[str], port: int) -> list[str]:
+    """Those of the addresses at which there is a machine: a refusal is an answer, too."""
+    faults = zip(hosts, _faults([(host, port) for host in hosts]), strict=True)
+    return [host for host, why in faults if why is None or isinstance(why, ConnectionRefusedError)]
+
+
+def _faults(addresses: Sequence[Address]) -> list[OSError | None]:
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return list(pool.map(_fault_of, map(tuple, addresses)))
+
+
+def _fault_of(address: Address) -> OSError | None:
+    try:
+        socket.create_connection(address, _CONNECTED_WITHIN_S).close()
+    except OSError as error:
+        return error
+    return None
 
 
 def holder(port: int) -> str:

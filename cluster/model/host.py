@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -103,20 +104,8 @@ class ContainerHost:
 
 
 PYTHON = "python3"
-
-
-@dataclass(frozen=True)
-class Login:
-    """SSH login of a host, the Java found there, the program's folder if it is not the usual one, and the
-    Python that runs its agent. No secrets."""
-
-    user: str
-    port: int
-    known_hosts: str
-    java_home: str = ""
-    java_version: str = ""
-    folder: str = ""
-    python: str = PYTHON
+JUMP = r"(?:([a-z_][a-z0-9_.-]{0,31})@)?([A-Za-z0-9][A-Za-z0-9.-]{0,252})(?::([1-9][0-9]{0,4}))?"
+"""A host through which others are reached: user, address and port."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +114,8 @@ class Target:
 
     `known_hosts` is the only source of trusted host keys. `identity` names the private key's file where a
     build has one of its own; else the environment's. `timeout_scale` multiplies timeouts: a live emulated
-    guest may be silent for a minute.
+    guest may be silent for a minute. `java`: a Java home that the study names. `jump`: the host through which
+    it is reached, as in `JUMP`.
     """
 
     host: str
@@ -137,6 +127,8 @@ class Target:
     timeout_scale: int = 1
     folder: str = ""
     python: str = PYTHON
+    java: str = ""
+    jump: str = ""
 
     @property
     def work(self) -> PurePosixPath:
@@ -144,8 +136,62 @@ class Target:
         used: another user may have made it first."""
         return PurePosixPath(self.folder or f"/var/tmp/density-study-{self.user}")
 
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """What a command line there begins with."""
+        return ("env", f"JAVA_HOME={self.java}") if self.java else ()
+
+    @property
+    def via(self) -> Target | None:
+        """The server through which it is reached. ValueError if `jump` is none."""
+        if not self.jump:
+            return None
+        found = re.fullmatch(JUMP, self.jump)
+        if found is None or int(found[3] or 22) > 65535:
+            raise ValueError(f"{self.jump!r} is not a host to jump from, like admin@bastion:22")
+        user, address, port = found.groups()
+        return replace(
+            self,
+            host=address,
+            address=address,
+            port=int(port or 22),
+            user=user or self.user,
+            jump="",
+        )
+
     def __str__(self) -> str:
-        return f"host {self.host!r} ({self.user}@{self.address}:{self.port})"
+        through = f" through {self.jump}" if self.jump else ""
+        return f"host {self.host!r} ({self.user}@{self.address}:{self.port}{through})"
+
+
+@dataclass(frozen=True)
+class Login:
+    """SSH login of a host, the Java found there, the program's folder if it is not the usual one, and the
+    Python that runs its agent. `java` and `jump` as of `Target`. No secrets."""
+
+    user: str
+    port: int
+    known_hosts: str
+    java_home: str = ""
+    java_version: str = ""
+    folder: str = ""
+    python: str = PYTHON
+    java: str = ""
+    jump: str = ""
+
+    def target(self, host: str, address: str) -> Target:
+        """The machine `host` at an address."""
+        return Target(
+            host,
+            address,
+            self.port,
+            self.user,
+            self.known_hosts,
+            folder=self.folder,
+            python=self.python,
+            java=self.java,
+            jump=self.jump,
+        )
 
 
 @dataclass(frozen=True)
@@ -177,6 +223,4 @@ class Host:
                 f"host {self.name!r}",
                 "add the key `ssh` to the study.",
             )
-        login = self.login
-        place = (self.address, login.port, login.user, login.known_hosts)
-        return Target(self.name, *place, folder=login.folder, python=login.python)
+        return self.login.target(self.name, self.address)

@@ -24,6 +24,14 @@ class Ports:
 
     by_service: Mapping[tuple[str, str], tuple[str, int]]
 
+    @property
+    def of_addresses(self) -> Mapping[str, list[int]]:
+        """Address -> its ports."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for address, port in self.by_service.values():
+            found[address].append(port)
+        return found
+
     def port(self, node: Node, service: str) -> int:
         return self.by_service[node.name, service][1]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.cluster.model.host import Host
-from density_study.cluster.providers.libvirt.accel import check_kvm
-from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.host_checks import check_kvm_of, check_unused
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -63,7 +62,9 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
         if host.vms is not None:
-            yield tried(f"KVM of {host.name}", partial(_check_kvm, host.vms.uri))
+            yield tried(f"KVM of {host.name}", partial(check_kvm_of, host))
+    for topology in plan.built:
+        yield tried(f"addresses of {topology.name}", partial(check_unused, topology))
 
 
 def _plan(file: StudyFile, runs: Path) -> Plan:
@@ -72,10 +73,6 @@ def _plan(file: StudyFile, runs: Path) -> Plan:
         if rules_of(file.study.provider).declares_hosts:
             check_guest_hosts(file.study, runs)
         return make_plan(file.study, resolve_hosts(file.study, runs))
-
-
-def _check_kvm(uri: str) -> None:
-    check_kvm(Virsh(uri))
 
 
 def _check_clock(host: Host, study: Study) -> None:

@@ -161,15 +161,14 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     topologies = tuple(plan.topologies.values())
     most = written(study, plan, runs)
     yield "limits of this shell", check_limits
-    for topology in plan.built if provider.shares_hosts else ():
+    for topology in plan.built:
         yield (
             f"memory and disks of {topology.name}",
             partial(_check_room, provider, topology, most),
         )
-        yield (
-            f"ports of {topology.name}",
-            partial(provider.check_ports, topology, allocate_ports(topology)),
-        )
+        if provider.shares_hosts:
+            check = partial(provider.check_ports, topology, allocate_ports(topology))
+            yield f"ports of {topology.name}", check
     yield "dool", dool_path
     if "profile" in study.monitor.also:
         yield "async-profiler", partial(ensure, "profiler")

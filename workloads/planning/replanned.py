@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
+from density_study.cluster.model.host import Disk, Host, IoLimits, Login
 from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
@@ -81,7 +81,7 @@ def _host(study: Study, spec: HostSpec, found: Host, runs: Path) -> Host:
     if len(found.disks) != len(spec.disks):
         raise ValueError(f"host {spec.name!r} has other disks")
     login = _login(study, found, runs)
-    auto = runs if login is None else _work(spec, login) / "data"
+    auto = runs if login is None else login.target(spec.name, spec.address).work / "data"
     disks = zip(spec.disks, found.disks, strict=True)
     return Host(
         name=spec.name,
@@ -104,15 +104,7 @@ def _login(study: Study, found: Host, runs: Path) -> Login | None:
     if java:
         check_path(PurePosixPath(java), f"Java of host {found.name!r}")
     known_hosts = str(runs / study.study / KNOWN_HOSTS)
-    ssh = study.ssh
-    version = found.login.java_version
-    return Login(ssh.user, ssh.port, known_hosts, java, version, host_folder(), ssh.python)
-
-
-def _work(spec: HostSpec, login: Login) -> PurePosixPath:
-    return Target(
-        spec.name, spec.address, login.port, login.user, login.known_hosts, folder=login.folder
-    ).work
+    return study.ssh.login(known_hosts, host_folder(), (java, found.login.java_version))
 
 
 def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:

@@ -23,7 +23,11 @@ from density_study.cluster.model.host import (
 from density_study.cluster.providers.libvirt import programs as guests_need
 from density_study.cluster.providers.ssh.build import same_java
 from density_study.cluster.providers.ssh.channel import channel, on_all
-from density_study.cluster.providers.ssh.options import host_folder, write_known_hosts
+from density_study.cluster.providers.ssh.options import (
+    host_folder,
+    unread_settings,
+    write_known_hosts,
+)
 from density_study.cluster.providers.ssh.programs import (
     PHYSICAL,
     PYTHON,
@@ -158,9 +162,7 @@ def _machines(
     check_programs([Requirements(name, target, needs) for name, target in targets.items()])
     _check_answers(targets)
     java = ("", "") if study.existing else same_java(targets)  # monitors need none
-    login = Login(
-        ssh.user, ssh.port, str(known_hosts), *java, folder=host_folder(), python=ssh.python
-    )
+    login = ssh.login(str(known_hosts), host_folder(), java)
 
     def machine(_: str, target: Target) -> _Machine:
         def prober(folder: Path) -> Probe:
@@ -186,10 +188,11 @@ def _check_answers(targets: Mapping[str, Target]) -> None:
         try:
             channel(target).act("clock")
         except HostLostError as error:
-            up = f"ssh -p {target.port} {target.user}@{target.address}"
-            return HostLostError(
-                error.what, error.where, f"check that `{up}` works from here. Nothing was started."
-            )
+            through = f" -J {target.jump}" if target.jump else ""
+            up = f"ssh{through} -p {target.port} {target.user}@{target.address}"
+            unread = unread_settings(target.address)
+            remedy = f"check that `{up}` works from here. Nothing was started.{unread}"
+            return HostLostError(error.what, error.where, remedy)
         except StudyError as error:
             return error
         return None
@@ -217,18 +220,8 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
 
 
 def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
-    return {
-        host.name: Target(
-            host.name,
-            host.address,
-            ssh.port,
-            ssh.user,
-            str(known_hosts),
-            folder=host_folder(),
-            python=ssh.python,
-        )
-        for host in _remote(study)
-    }
+    login = ssh.login(str(known_hosts), host_folder())
+    return {host.name: login.target(host.name, host.address) for host in _remote(study)}
 
 
 def _remote(study: Study) -> tuple[HostSpec, ...]:
@@ -247,7 +240,7 @@ def write_keys(study: Study, to: Path) -> Path:
     assert study.ssh is not None
     write_known_hosts(
         Path(study.ssh.known_hosts).expanduser().absolute(),
-        [(host.address, study.ssh.port) for host in _remote(study)],
+        study.ssh.servers(_remote(study)),
         to,
     )
     return to

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import PYTHON
+from density_study.cluster.model.host import JUMP, PYTHON, Login
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
 from density_study.workloads.base.quantity import whole_mib
@@ -123,3 +124,26 @@ class SshSpec(Frozen):
         description="Python 3.11 or later on the hosts, for the program's agent: its name on PATH, or its "
         "path. RHEL 8 and 9 have `python3.11` beside their own.",
     )
+    java: Annotated[str, like(r"/[\w.+/-]+", "the home of a JDK, as an absolute path")] | None = (
+        Field(
+            None,
+            description="Home of the JDK on the hosts, for example `/usr/lib/jvm/java-17-openjdk`. Default: "
+            "`JAVA_HOME` of the login, else `java` on its PATH.",
+        )
+    )
+    jump: Annotated[str, like(JUMP, "a host to jump from, like admin@bastion:22")] | None = Field(
+        None,
+        description="Host through which the hosts are reached by SSH, as `user@address:port`; its key must "
+        "be in `known_hosts`, too. The study's own connections to daemons do not go through it.",
+    )
+
+    def login(self, known_hosts: str, folder: str, java: tuple[str, str] = ("", "")) -> Login:
+        """`java`: home and version of that found on the hosts. `folder`: as of `Login`."""
+        more = {"python": self.python, "java": self.java or "", "jump": self.jump or ""}
+        return Login(self.user, self.port, known_hosts, *java, folder=folder, **more)
+
+    def servers(self, hosts: Iterable[HostSpec]) -> list[tuple[str, int]]:
+        """(address, port) of all that have a host key: the hosts, and the one between."""
+        found = [(host.address, self.port) for host in hosts]
+        via = self.login("", "").target("", "").via
+        return [*found, (via.address, via.port)] if via else found

@@ -33,16 +33,17 @@ def find_acceleration(virsh: Virsh, site: Site, journal: Journal, kernel: PurePo
     return accel
 
 
-def check_kvm(virsh: Virsh) -> None:
-    """InputError if libvirt has no KVM there, StudyError if it does not answer. Whether guests really boot
-    under KVM shows at the bring-up."""
+def check_kvm(virsh: Virsh, why: str = "") -> None:
+    """InputError if libvirt has no KVM there, with what is known to be the reason; StudyError if it does not
+    answer. Whether guests really boot under KVM shows at the bring-up."""
     virsh.run("version")
     try:
         virsh.run("domcapabilities", "--virttype", "kvm")
     except StudyError as error:
+        reason = why or error.what.removesuffix(".")
         raise InputError(
-            f"there is no KVM ({error.what.removesuffix('.')}); guests would be emulated: about twenty times "
-            "slower, and their results decide nothing.",
+            f"there is no KVM ({reason}); guests would be emulated: about twenty times slower, and "
+            "their results decide nothing.",
             f"libvirt {virsh.uri}",
             "enable virtualization in the host's firmware, or nested virtualization above it, and load "
             "kvm_intel or kvm_amd.",

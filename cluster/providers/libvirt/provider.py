@@ -25,6 +25,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.libvirt import removal
 from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
+from density_study.cluster.providers.libvirt.host_checks import check_hosts, free_on_hosts
 from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from density_study.cluster.providers.libvirt.image import (
     DATA,
@@ -44,6 +45,7 @@ from density_study.cluster.providers.libvirt.waiting import await_guests
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
     GRACE_S,
+    FreeResources,
     Leftovers,
     Machine,
     NamedCheck,
@@ -86,8 +88,8 @@ class ImageSoftware:
 
 
 class LibvirtProvider(Provider[Topology]):
-    """No leases: guests carry their build's tag, so several studies may use one host. Nothing is checked or
-    reserved on hosts: a build's guests have ports, memory and disks of their own, once they exist."""
+    """No leases: guests carry their build's tag, so several studies may use one host. Nothing is reserved on
+    hosts: a build's guests have ports, memory and disks of their own, once they exist."""
 
     isolation = Isolation.VM
     bare = "physical"
@@ -99,6 +101,11 @@ class LibvirtProvider(Provider[Topology]):
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
+        yield f"drives and bridge of hosts of {topology.name}", partial(check_hosts, topology)
+
+    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
+        """An image that outgrows its drive stops its guest."""
+        return free_on_hosts(topology)
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         data = {node.name: WORK / node.name for node in topology.nodes}

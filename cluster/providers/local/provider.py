@@ -74,6 +74,7 @@ class LocalProvider(Provider[Topology]):
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         for disk in (disk for host in topology.hosts for disk in host.disks):
             check_disk(Path(disk.path))  # one that was unmounted since the plan was made
+            directories.check_programs([disk.path])
         return {
             host.name: FreeResources(
                 psutil.virtual_memory().available // 2**20,

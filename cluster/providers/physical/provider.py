@@ -13,9 +13,10 @@ from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
-from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.ports import Ports, allocate_ports
 from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.physical.connections import check_connections
 from density_study.cluster.providers.provider import (
     FreeResources,
     Leftovers,
@@ -70,6 +71,9 @@ class PhysicalProvider(Provider[Topology]):
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
+        ports = allocate_ports(topology)
+        check = partial(check_connections, targets_of(topology), ports.of_addresses)
+        yield f"connections between hosts of {topology.name}", check
 
     def worker_checks(self, topology: Topology, command: str) -> Iterator[NamedCheck]:
         check = partial(self._check_workers, topology, command)
@@ -111,10 +115,10 @@ class PhysicalProvider(Provider[Topology]):
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Every port free on its own host."""
-        wanted = list(ports.by_service.values())
+        wanted = ports.of_addresses
 
         def check(_: str, target: Target) -> None:
-            own = [address for address in wanted if address[0] == target.address]
+            own = [(target.address, port) for port in wanted.get(target.address, ())]
             channel(target).act("check-free", own)
 
         on_all(targets_of(topology), check)
@@ -124,9 +128,15 @@ class PhysicalProvider(Provider[Topology]):
         host."""
         java = _java(topology, _feature(topology))[0]
 
-        def check(_: str, target: Target) -> None:
+        disks = {
+            host.name: [disk.path for disk in host.disks] or [str(host.target.work)]
+            for host in topology.hosts
+        }
+
+        def check(host: str, target: Target) -> None:
             there = channel(target)
             there.call("own_folder", str(target.work))
+            there.act("check-programs", disks[host])
             there.act("check-java", java)
             there.call("check_units", tag)
 

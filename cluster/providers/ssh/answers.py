@@ -130,6 +130,12 @@ class Numa(TypedDict):
     ]
 
 
+class GuestHost(TypedDict):
+    missing: Texts
+    bridge: bool
+    no_kvm: Text
+
+
 class Containers(TypedDict):
     runc: Text
     cgroup_version: Annotated[int, Field(ge=1, le=2)]
@@ -190,6 +196,7 @@ VERBS: Mapping[str, Any] = {
 }
 ACTS: Mapping[str, Any] = {
     "add-route": Nothing,
+    "answer-at": Annotated[list[Annotated[int, Field(ge=1, lt=65536)]], Field(max_length=10_000)],
     "available-memory-mib": Count,
     "check-cut": Nothing,
     "check-e-coli": Nothing,
@@ -199,6 +206,7 @@ ACTS: Mapping[str, Any] = {
     "check-java": Nothing,
     "check-network": Nothing,
     "check-network-kernel": Nothing,
+    "check-programs": Nothing,
     "check-routes": Nothing,
     "check-slow-disk": Count,
     "check-free": Nothing,
@@ -214,6 +222,7 @@ ACTS: Mapping[str, Any] = {
     "files-changed": Texts,
     "flow-table": Annotated[dict[Text, Text], Field(max_length=100)],
     "free-mib": Count,
+    "guest-host": GuestHost,
     "io-bytes": Counters,
     "java": JavaFound,
     "jvm-refusal": Text,
@@ -228,6 +237,7 @@ ACTS: Mapping[str, Any] = {
     "network-changed": Texts,
     "network-device": Name,
     "network-state": Network,
+    "not-reached": Texts,
     "pressure": Text,
     "probe": Probed,
     "read-rate": Rate,

@@ -68,7 +68,7 @@ class Channel:
         self._sending = threading.Lock()  # a ping may go while an answer is awaited
         self._closed = threading.Event()
         self._numbers = count(1)
-        remote = shlex.join([target.python, "-I", "-c", SERVE])
+        remote = shlex.join([*target.environment, target.python, "-I", "-c", SERVE])
         self._ssh = subprocess.Popen(
             (find_program("ssh"), *ssh_options(target), "-T", "--", target.address, remote),
             stdin=subprocess.PIPE,

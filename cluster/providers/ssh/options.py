@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -23,6 +24,11 @@ IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""
 HOST_FOLDER = "DENSITY_STUDY_HOST_FOLDER"
 _PLAIN_PATH = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
+_SETTINGS = {
+    "hostname": "hosts[].address", "port": "ssh.port", "proxyjump": "ssh.jump", "proxycommand": "ssh.jump",
+}  # fmt: skip
+"""Of `ssh -G`, and the keys that say the same."""
+_AUTHORITY = "@cert-authority "
 CONNECT_TIMEOUT_S = 10
 ALIVE_EVERY_S, ALIVE_MISSED = 5, 3
 
@@ -41,11 +47,19 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
     """The options in the form of `ssh`; the address follows after `--`. InputError if the identity is missing
     or open to other users."""
     identity = identity_file({IDENTITY: target.identity} if target.identity else environ)
-    return (
+    own = (
         *strict_options(target.known_hosts, identity, target.timeout_scale),
         *("-o", f"Port={target.port}"),
         *("-o", f"User={target.user}"),
     )
+    if (jump := target.via) is None:
+        return own
+    # not ProxyJump, whose ssh would have none of our options
+    words = (find_program("ssh"), *ssh_options(jump, environ), "-W", "[%h]:%p", "--", jump.address)
+    command = " ".join(
+        word if word == "[%h]:%p" else shlex.quote(word).replace("%", "%%") for word in words
+    )
+    return (*own, "-o", f"ProxyCommand={command}")
 
 
 def strict_options(
@@ -142,12 +156,39 @@ def _known(source: Path, address: str, port: int) -> list[str]:
     entry = address if port == 22 else f"[{address}]:{port}"
     if found := _entries(source, entry):
         return found
+    # an authority counts at every port
+    if found := [line for line in _entries(source, address) if line.startswith(_AUTHORITY)]:
+        return found
     raise InputError(
         f"it has no host key for {entry}.",
         str(source),
         f"get the key by a way you trust, and add it: ssh-keyscan -p {port} {address}, "
-        "its fingerprint compared with the host's own.",
+        f"its fingerprint compared with the host's own.{unread_settings(address)}",
     )
+
+
+def unread_settings(address: str) -> str:
+    """What to do about settings for the address in the user's own configuration of ssh, as a sentence after
+    others; empty if it has none that matter here."""
+    try:
+        own, plain = (_settings(*more, address) for more in ((), ("-F", "/dev/null")))
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    keys = [key for key in _SETTINGS if own.get(key) and own.get(key) != plain.get(key)]
+    if not keys:
+        return ""
+    named = ", ".join(f"{key} {own[key]}" for key in keys)
+    write = ", ".join(_SETTINGS[key] for key in keys)
+    return (
+        f" Your configuration of ssh has {named} for it, and a study does not read that file: write it as "
+        f"{write} in the study."
+    )
+
+
+def _settings(*words: str) -> dict[str, str]:
+    argv = (find_program("ssh"), "-G", *words)
+    shown = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=10).stdout
+    return dict(line.split(" ", 1) for line in shown.splitlines() if " " in line)
 
 
 def _entries(source: Path, entry: str) -> list[str]:

@@ -9,7 +9,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from density_study.cluster.machine.as_root import INSTALLED
 from density_study.cluster.model.errors import HostLostError, InputError
@@ -20,6 +20,14 @@ from density_study.cluster.providers.ssh.options import find_program, ssh_option
 from density_study.cluster.providers.ssh.sudo_rules import UNITS, sha256
 
 TIMEOUT_S = 60.0
+_RPM = "packages by rpm"
+_BY_RPM = f"command -v dnf >/dev/null 2>&1 && echo '{_RPM}'"
+_RPM_NAMES = {
+    "python3": "python3.11", "default-jdk-headless": "java-17-openjdk-headless",
+    "libvirt-daemon-system libvirt-daemon-driver-qemu": "libvirt", "qemu-system-x86": "qemu-kvm",
+    "qemu-utils": "qemu-img", "libvirt-clients": "libvirt-client", "openssh-client": "openssh-clients",
+}  # fmt: skip
+"""Of RHEL 8 and 9, where they differ from Debian's."""
 _MAX_OUTPUT_BYTES = 2**16
 HERE = "this machine"
 
@@ -28,12 +36,19 @@ HERE = "this machine"
 class Need:
     """A program, the Debian package that has it, and the shell's test for it (default: it is on PATH).
 
-    Without a package, it is one that `study sudo-rules` installs.
+    Without a package, it is one that `study sudo-rules` installs. `installer`: of the host's distribution.
+    `elsewhere`: how a study names one of the hosts `{}` that is not on their PATH.
     """
 
     program: str
     package: str
     test: str = ""
+    installer: str = "apt-get"
+    elsewhere: str = ""
+
+    def by_rpm(self) -> Need:
+        """The same on RHEL and its like."""
+        return replace(self, package=_RPM_NAMES.get(self.package, self.package), installer="dnf")
 
     @property
     def line(self) -> str:
@@ -43,7 +58,10 @@ class Need:
 
 
 PYTHON = Need(
-    "Python 3.11", "python3", "{python} -c 'import sys; sys.exit(sys.version_info < (3, 11))'"
+    "Python 3.11",
+    "python3",
+    "{python} -c 'import sys; sys.exit(sys.version_info < (3, 11))'",
+    elsewhere="a later Python of {} by the key ssh.python",
 )
 """`{python}`: that of the machine's login. Where the system has an older one, `ssh.python` names another."""
 JAVA = Need(
@@ -51,6 +69,7 @@ JAVA = Need(
     "default-jdk-headless",
     "${JAVA_HOME:+$JAVA_HOME/bin/}java -XX:-UsePerfData -version 2>&1"
     " | grep -qE 'version \"(17|21)[.\"]'",
+    elsewhere="a JDK of {} that is not on PATH by the key ssh.java",
 )
 SYSTEMD = "/run/systemd/system"
 _UNIT_STARTER = INSTALLED / UNITS
@@ -87,26 +106,24 @@ def check_programs(machines: Sequence[Requirements]) -> None:
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
         answers = list(pool.map(_missing, machines))
-    lacking, installs, rules, older = [], [], [], []
+    lacking, installs, rules = [], [], []
+    elsewhere: dict[str, list[str]] = {}
     for machine, needs in zip(machines, answers, strict=True):
         if needs:
             where = "here" if machine.name == HERE else f"on {machine.name}"
             lacking.append(f"{machine.name} lacks {', '.join(need.program for need in needs)}")
             if packages := " ".join(dict.fromkeys(need.package for need in needs if need.package)):
-                installs.append(f"{where}, apt-get install {packages}")
+                installs.append(f"{where}, {needs[0].installer} install {packages}")
             if any(not need.package for need in needs):
                 rules.append(machine)
-            if PYTHON in needs:
-                older.append(machine.name)
+            for need in needs:
+                if need.elsewhere and machine.target:
+                    elsewhere.setdefault(need.elsewhere, []).append(machine.name)
     if lacking:
         remedies = [
-            *([f"install the Debian packages: {'; '.join(installs)}"] if installs else []),
+            *([f"install the packages: {'; '.join(installs)}"] if installs else []),
             *(_install_rules(machine) for machine in rules),
-            *(
-                [f"name a later Python of {', '.join(older)} by the key ssh.python"]
-                if older
-                else []
-            ),
+            *(f"name {what.format(', '.join(names))}" for what, names in elsewhere.items()),
         ]
         raise InputError(
             f"{'; '.join(lacking)}.",
@@ -126,8 +143,9 @@ def _install_rules(machine: Requirements) -> str:
 def _missing(machine: Requirements) -> list[Need]:
     python = machine.target.python if machine.target else OWN_PYTHON
     lines = (need.line.replace("{python}", shlex.quote(python)) for need in machine.needs)
-    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *lines])
-    shell = ["sh", "-c", script]
+    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *lines, _BY_RPM])
+    environment = machine.target.environment if machine.target else ()
+    shell = [*environment, "sh", "-c", script]
     if machine.target is not None:
         options = ssh_options(machine.target)
         address = ("-T", "--", machine.target.address)
@@ -143,4 +161,5 @@ def _missing(machine: Requirements) -> list[Need]:
             "see what its login scripts print.",
         ) from error
     names = done.stdout.splitlines()
-    return [need for need in machine.needs if need.program in names]
+    lacking = [need for need in machine.needs if need.program in names]
+    return [need.by_rpm() for need in lacking] if _RPM in names else lacking

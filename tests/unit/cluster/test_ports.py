@@ -8,7 +8,13 @@ import threading
 
 import pytest
 
-from density_study.cluster.machine.sockets import check_free, is_taken, reserved
+from density_study.cluster.machine.sockets import (
+    answer_at,
+    check_free,
+    is_taken,
+    not_reached,
+    reserved,
+)
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from tests.support.topologies import local, physical
@@ -29,6 +35,22 @@ def test_each_address_has_its_own_port_range() -> None:
 def test_ports_on_one_address_are_distinct() -> None:
     ports = list(allocate_ports(local(workers=4, servers=3)).by_service.values())
     assert len(set(ports)) == len(ports) == 10 + 4 * (8 + 2 * 3)
+
+
+def test_a_port_answers_until_the_next_request() -> None:
+    (port,) = answer_at("127.0.0.1", [0])
+    assert not_reached([("127.0.0.1", port)]) == []
+    assert answer_at("127.0.0.1", [port, port]) == [port]  # a port that is taken is no fault of it
+    assert answer_at("127.0.0.1", []) == []
+    assert not_reached([("127.0.0.1", port)]) == [f"127.0.0.1:{port} (Connection refused)"]
+
+
+def test_a_name_that_means_loopback_is_refused_and_one_that_nobody_knows_named() -> None:
+    with pytest.raises(InputError, match="takes localhost for 127"):
+        answer_at("localhost", [0])
+    with pytest.raises(InputError, match=r"nothing can listen on nobody\.invalid"):
+        answer_at("nobody.invalid", [0])
+    assert "nobody.invalid:9 (" in not_reached([("nobody.invalid", 9)])[0]
 
 
 @pytest.mark.parametrize("base_port", [80, 32760, 70000])

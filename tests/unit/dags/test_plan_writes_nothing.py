@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from density_study.cluster.machine.directories import check_programs
 from density_study.cluster.machine.disk_type import check_disk, probe
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
@@ -156,6 +158,19 @@ def test_a_disk_unmounted_since_the_plan_is_refused(tmp_path: Path) -> None:
     disk.rmdir()
     with pytest.raises(InputError, match="the folder does not exist"):
         LocalProvider().free_resources(topology)
+
+
+def test_a_disk_on_which_java_could_not_load_a_library_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_programs([str(tmp_path), str(tmp_path / "not" / "yet")])
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_NOEXEC))
+    configured = hosts(tmp_path, tmp_path)
+    plan = make_plan(configured, planned_hosts(configured, tmp_path))
+    with pytest.raises(InputError, match="noexec") as caught:
+        LocalProvider().free_resources(next(iter(plan.topologies.values())))
+    assert caught.value.where == f"disk {tmp_path}"
+    assert f"remount,exec {tmp_path}" in caught.value.remedy
 
 
 def test_a_folder_that_cannot_be_created_is_bad_input() -> None:

@@ -10,6 +10,7 @@ from density_study.workloads.study.containers_spec import ContainersSpec
 from density_study.workloads.study.providers.rules import (
     ProviderRules,
     check_addresses,
+    check_no_jump,
     check_workers,
 )
 
@@ -34,6 +35,7 @@ class ContainerRules(ProviderRules):
                 *("ssh", "user"),
             )
         else:
+            check_no_jump(study)
             check_addresses(study)
         self.check_densities(study)
         self.parts(study)  # ValueError if they are too many

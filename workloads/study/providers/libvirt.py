@@ -19,6 +19,7 @@ from density_study.workloads.study.providers.rules import (
     REPLICATION,
     ProviderRules,
     check_addresses,
+    check_no_jump,
     check_workers,
     worker_hosts,
 )
@@ -52,6 +53,7 @@ class LibvirtRules(ProviderRules):
         if study.vms is None:
             message = "provider libvirt needs the key vms with the guests' network and addresses"
             raise FaultyKeyError(message, "provider")
+        check_no_jump(study)
         self.check_densities(study)
         for index, host in enumerate(study.hosts):
             _check_declared(host, index)

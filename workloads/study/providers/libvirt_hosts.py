@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from density_study.cluster.model.host import Disk, Host, IoLimits, Login, VmHost
+from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
 from density_study.cluster.providers.ssh.options import host_folder
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def _host(study: StudyKeys, spec: HostSpec, runs: Path, addresses: Iterator[str]
         disks=tuple(_disk(disk) for disk in spec.disks),
         roles=spec.roles,
         usd_per_hour=spec.usd_per_hour,
-        login=None
-        if ssh is None
-        else Login(ssh.user, ssh.port, known_hosts, folder=host_folder(), python=ssh.python),
+        login=None if ssh is None else ssh.login(known_hosts, host_folder()),
         vms=_vm_host(study, spec, known_hosts, addresses),
     )
 

@@ -125,5 +125,15 @@ def check_addresses(
             )
 
 
+def check_no_jump(study: StudyKeys) -> None:
+    """Of nodes to which this machine itself has to connect."""
+    if study.ssh is not None and study.ssh.jump is not None:
+        raise FaultyKeyError(
+            f"provider {study.provider} reaches its nodes directly, not through another host; remove jump, "
+            "and run the study on a machine of their network",
+            *("ssh", "jump"),
+        )
+
+
 def worker_hosts(study: StudyKeys) -> list[HostSpec]:
     return [host for host in study.hosts if "worker" in host.roles]

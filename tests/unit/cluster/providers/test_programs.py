@@ -102,9 +102,9 @@ def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
     packages = " systemd" if ON_SYSTEMD else ""
     assert caught.value.what == f"h1 lacks Python 3.11, Java 17 or 21{units}; h2 lacks Python 3.11."
     assert caught.value.remedy == (
-        "install the Debian packages: on h1, apt-get install python3 default-jdk-headless"
+        "install the packages: on h1, apt-get install python3 default-jdk-headless"
         f"{packages}; on h2, apt-get install python3; then name a later Python of h1, h2 by the key "
-        "ssh.python."
+        "ssh.python; then name a JDK of h1 that is not on PATH by the key ssh.java."
     )
 
 
@@ -122,6 +122,34 @@ def test_hosts_may_have_a_later_python_beside_their_own(lab: Lab) -> None:
     with pytest.raises((InputError, HostLostError)) as caught:  # what comes next
         plan_study(lab.spec(other), runs=lab.folder / "runs")
     assert "Python" not in str(caught.value)
+
+
+def test_packages_have_the_names_of_the_hosts_distribution(lab: Lab) -> None:
+    lab.script("192.0.2.11", "dnf")
+    for address in ("192.0.2.11", "192.0.2.12"):
+        lab.link(address, "python3")
+        lab.script(address, "systemd-run")
+    with pytest.raises(InputError) as caught:
+        plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
+    assert caught.value.remedy.startswith(
+        "install the packages: on h1, dnf install java-17-openjdk-headless; "
+        "on h2, apt-get install default-jdk-headless; "
+    )
+
+
+def test_a_jdk_that_is_not_on_path_is_named_by_the_study(lab: Lab) -> None:
+    home = lab.folder / "jdk"
+    (home / "bin").mkdir(parents=True)
+    lab.script("jdk/bin", "java", JAVA.format("21.0.3"))
+    for address in ("192.0.2.11", "192.0.2.12"):
+        (lab.folder / address / "env").symlink_to("/usr/bin/env")
+        lab.script(address, "systemd-run")
+        lab.script(address, "sudo")
+    with pytest.raises(InputError) as caught:
+        plan_study(
+            lab.spec(PHYSICAL.replace("KNOWN}", f"KNOWN, java: {home}}}")), runs=lab.folder / "runs"
+        )
+    assert "Python" in caught.value.what and "Java" not in caught.value.what
 
 
 @pytest.mark.parametrize(
@@ -147,7 +175,7 @@ def test_missing_programs_of_guest_hosts_and_this_machine_are_reported_together(
         "this machine lacks mmdebstrap; h1 lacks qemu-img; h2 lacks qemu-system-x86_64."
     )
     assert caught.value.remedy == (
-        "install the Debian packages: here, apt-get install mmdebstrap; "
+        "install the packages: here, apt-get install mmdebstrap; "
         "on h1, apt-get install qemu-utils; on h2, apt-get install qemu-system-x86."
     )
     assert not list(lab.folder.glob("runs/*/*/journal.jsonl"))
@@ -181,6 +209,6 @@ def test_the_remedy_names_the_command_for_each_host(lab: Lab) -> None:
     with pytest.raises(InputError) as caught:
         check_programs([Requirements("h1", target, (Need("java", "jdk", "false"), lacking))])
     assert caught.value.remedy == (
-        "install the Debian packages: on h1, apt-get install jdk; then as root on h1: "
+        "install the packages: on h1, apt-get install jdk; then as root on h1: "
         "study sudo-rules --user study | ssh root@192.0.2.11 sh."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -26,6 +27,7 @@ from density_study.cluster.providers.ssh.options import (
     IDENTITY,
     identity_file,
     ssh_options,
+    unread_settings,
     write_known_hosts,
 )
 from density_study.cluster.providers.ssh.toolkit import toolkit
@@ -50,7 +52,55 @@ def test_host_keys_are_strict_and_only_from_the_studys_file() -> None:
     assert options[:2] == ("-F", "/dev/null")
 
 
-@pytest.mark.parametrize("target", [TARGET, replace(TARGET, identity="/k", timeout_scale=12)])
+def test_a_jump_host_gets_the_same_options_and_no_shell_reads_them() -> None:
+    hard = replace(
+        TARGET, known_hosts="/runs/it's %h/known_hosts", jump="admin@bastion.example:2022"
+    )
+    (proxy,) = (one for one in ssh_options(hard, {}) if one.startswith("ProxyCommand="))
+    words = shlex.split(proxy.removeprefix("ProxyCommand=").replace("%%", "%"))
+    assert words[-4:] == ["-W", "[%h]:%p", "--", "bastion.example"]
+    assert {"Port=2022", "User=admin", "StrictHostKeyChecking=yes", "BatchMode=yes"} <= set(words)
+    assert 'UserKnownHostsFile="/runs/it\'s %%h/known_hosts"' in words
+    assert hard.via is not None and not hard.via.jump
+
+
+@pytest.mark.parametrize("jump", ["-oProxyCommand=x", "a@b;c", "a@b:0", "a@b:70000", "a b"])
+def test_a_jump_host_is_a_server(jump: str) -> None:
+    with pytest.raises(ValueError, match="not a host to jump from"):
+        ssh_options(replace(TARGET, jump=jump), {})
+
+
+def test_an_authority_of_host_keys_counts_at_every_port(tmp_path: Path) -> None:
+    source = tmp_path / "known_hosts"
+    source.write_text(f"@cert-authority *.corp.example {KEY}\nh2.corp.example {KEY}\n")
+    write_known_hosts(source, [("h1.corp.example", 2222)], tmp_path / "own")
+    assert (tmp_path / "own").read_text() == f"@cert-authority *.corp.example {KEY}\n"
+    with pytest.raises(InputError, match="no host key"):
+        write_known_hosts(source, [("h1.else.example", 2222)], tmp_path / "own")
+
+
+def test_settings_of_the_users_own_configuration_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ssh"
+    own = "hostname 192.0.2.7\nport 22\nproxyjump bastion"
+    program.write_text(f'#!/bin/sh\n[ "$2" = -F ] && echo "hostname h1\nport 22" || echo "{own}"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert "hostname 192.0.2.7, proxyjump bastion" in unread_settings("h1")
+    assert "hosts[].address, ssh.jump" in unread_settings("h1")
+    program.write_text("#!/bin/sh\necho 'hostname h1'\n")
+    assert unread_settings("h1") == ""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        TARGET,
+        replace(TARGET, identity="/k", timeout_scale=12),
+        replace(TARGET, java="/j", jump="b"),
+    ],
+)
 def test_a_target_survives_the_journal_round_trip(target: Target, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.record(NodeReach(tag="s/r/b", node="w1", target=target))

@@ -1,0 +1,92 @@
+"""What hosts of guests must have before a study builds on them: room, drives, the bridge, KVM, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.sockets import answering
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Host
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.providers.libvirt.programs import HERE
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.provider import FreeResources
+from density_study.cluster.providers.ssh.channel import channel
+
+Act = Callable[..., Any]
+_SSH = 22
+
+
+def act_of(host: Host) -> Act | None:
+    """Runs host commands there: over SSH, or here if its libvirt is this machine's. None: nobody can."""
+    if host.login is not None:
+        return channel(host.target).act
+    if host.vms is not None and host.vms.uri.startswith(HERE):
+        return lambda name, *arguments: HOST_COMMANDS[name](*arguments)
+    return None
+
+
+def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
+    """Of the hosts that can be asked: memory, their drives, and the folder of golden images."""
+    found = {}
+    for host in topology.occupied:
+        act = act_of(host)
+        if act is not None and host.vms is not None:
+            folders = [*(disk.path for disk in host.disks), host.vms.images]
+            disks_mib = {folder: act("free-mib", folder) for folder in folders}
+            found[host.name] = FreeResources(act("available-memory-mib"), disks_mib)
+    return found
+
+
+def check_hosts(topology: Topology) -> None:
+    """InputError for a drive that is not mounted, and for a bridge that a host does not have."""
+    for host in topology.occupied:
+        act = act_of(host)
+        if act is None or host.vms is None:
+            continue
+        facts = _facts(host, act)
+        if facts["missing"]:
+            raise InputError(
+                f"there is no folder {', '.join(facts['missing'])}, and no disk is mounted above: guests "
+                "would fill another disk.",
+                f"host {host.name!r}, key disks",
+                "mount the drives, or correct the paths.",
+            )
+        if not facts["bridge"]:
+            raise InputError(
+                f"there is no bridge {host.vms.bridge}.",
+                f"host {host.name!r}, vms.bridge",
+                "make it and join the host's network card to it, or name another one (ip link show type "
+                "bridge).",
+            )
+
+
+def check_unused(topology: Topology) -> None:
+    """InputError for addresses of guests at which there is a machine already."""
+    joined = [host.vms for host in topology.occupied if host.vms and host.vms.bridge]
+    of_guests = {address for vms in joined for address in vms.addresses}
+    addresses = [node.address for node in topology.nodes if node.address in of_guests]
+    if taken := answering(addresses, _SSH):
+        raise InputError(
+            f"machines answer at {', '.join(taken)}.",
+            "vms.addresses",
+            "name a range that nobody uses and that no DHCP server gives out; `study reap` removes guests of "
+            "killed runs.",
+            ("vms", "addresses"),
+        )
+
+
+def check_kvm_of(host: Host) -> None:
+    """As `check_kvm`, with what the host itself shows."""
+    assert host.vms is not None
+    act = act_of(host)
+    check_kvm(Virsh(host.vms.uri), _facts(host, act)["no_kvm"] if act else "")
+
+
+def _facts(host: Host, act: Act) -> dict[str, Any]:
+    bridge = host.vms.bridge if host.vms else None
+    facts: dict[str, Any] = act("guest-host", [disk.path for disk in host.disks], bridge or "")
+    return facts

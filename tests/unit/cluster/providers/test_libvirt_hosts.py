@@ -1,0 +1,166 @@
+"""What `study doctor` finds on hosts of guests: drives, bridge, room, KVM, and addresses that are taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.machine import describe
+from density_study.cluster.machine.describe import describe_guest_host
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.libvirt import host_checks
+from density_study.cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.providers.libvirt.host_checks import (
+    check_hosts,
+    check_unused,
+    free_on_hosts,
+)
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.planning.preflight import checks
+from density_study.workloads.planning.resolve import planned_hosts
+from density_study.workloads.study.study_file import parse_study
+
+GUESTS = """\
+study: guests
+provider: libvirt
+hosts:
+  - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
+     disks: [{path: /data/a, disk_type: flash}]}
+  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, disk_type: flash}]}
+ssh: {user: study}
+vms: {network: 198.51.100.0/24, addresses: 198.51.100.11-198.51.100.20, bridge: br0}
+factors: {vms_per_host: [0, 1]}
+workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 GiB}]
+"""
+
+
+@pytest.fixture
+def topologies() -> list[Topology]:
+    study = parse_study(GUESTS, "guests.yaml").study
+    return list(make_plan(study, planned_hosts(study, Path("/nonexistent/runs"))).built)
+
+
+@pytest.fixture
+def h2(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What host h2 answers; h1 has everything."""
+    fine = {"missing": [], "bridge": True, "no_kvm": ""}
+    answers = {"guest-host": fine, "free-mib": 10**6, "available-memory-mib": 15_500}
+    own = dict(answers)
+    monkeypatch.setattr(
+        host_checks,
+        "act_of",
+        lambda host: lambda name, *_: (own if host.name == "h2" else answers)[name],
+    )
+    return own
+
+
+@pytest.mark.parametrize(
+    ("facts", "what", "key"),
+    [
+        ({"missing": ["/data/a"]}, "no folder /data/a", "disks"),
+        ({"bridge": False}, "no bridge br0", "vms.bridge"),
+    ],
+)
+def test_a_host_without_drive_or_bridge_is_named(
+    facts: dict[str, Any], what: str, key: str, h2: dict[str, Any], topologies: list[Topology]
+) -> None:
+    for topology in topologies:
+        check_hosts(topology)
+    h2["guest-host"] = {**h2["guest-host"], **facts}
+    with pytest.raises(InputError, match=what) as caught:
+        check_hosts(topologies[-1])
+    assert caught.value.where == f"host 'h2', key {key}".replace("key vms", "vms")
+
+
+def test_a_drive_without_room_for_its_guests_is_named(
+    h2: dict[str, Any], topologies: list[Topology], tmp_path: Path
+) -> None:
+    study = parse_study(GUESTS, "guests.yaml").study
+    plan = make_plan(study, planned_hosts(study, tmp_path))
+    h2["free-mib"] = 100
+    found = {}
+    for check in checks(study, plan, tmp_path, "s/doctor"):
+        found[check.name] = check.fault
+        if check.name == f"memory and disks of {topologies[-1].name}":
+            break
+    (fault,) = [
+        fault for name, fault in found.items() if name.startswith("memory and disks") and fault
+    ][:1]
+    assert fault.where == "host 'h2', disk /data/a" and "100 MiB are free" in fault.what
+    assert free_on_hosts(topologies[-1])["h1"].disks_mib.keys() == {
+        "/data/a",
+        "/var/lib/libvirt/images/density-study",
+    }
+
+
+def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
+    topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_checks, "answering", lambda addresses, _: [*addresses])
+    by_density = {topology.variant.vms_per_host: topology for topology in topologies}
+    check_unused(by_density[0])
+    with pytest.raises(InputError, match=r"machines answer at 198\.51\.100\.11, ") as caught:
+        check_unused(by_density[1])
+    assert "study reap" in caught.value.remedy
+    own = by_density[1].hosts
+    alone = tuple(replace(host, vms=host.vms and replace(host.vms, bridge=None)) for host in own)
+    check_unused(replace(by_density[1], hosts=alone))
+
+
+def test_the_checklist_has_these_checks(topologies: list[Topology]) -> None:
+    names = [name for name, _ in LibvirtProvider().checks(topologies[-1], "s/doctor")]
+    assert any(name.startswith("drives and bridge") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("flags", "device", "why"),
+    [
+        ("fpu sse", True, "neither vmx nor svm"),
+        ("fpu vmx", False, "there is no "),
+        ("svm", True, ""),
+    ],
+)
+def test_a_host_tells_why_it_can_have_no_kvm(
+    flags: str, device: bool, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(describe, "_line_value", lambda _, key: flags)
+    monkeypatch.setattr(describe, "KVM", tmp_path if device else tmp_path / "none")
+    told = describe_guest_host([str(tmp_path), "/nonexistent/f1"], "nonexistent0")
+    assert told["missing"] == ["/nonexistent/f1"] and told["bridge"] is False
+    assert why in told["no_kvm"] and bool(told["no_kvm"]) == bool(why)
+
+
+class FakeVirsh:
+    """Fails the commands in `failing`."""
+
+    uri = "qemu:///system"
+
+    def __init__(self, *failing: str) -> None:
+        self.failing = failing
+
+    def run(self, *arguments: str) -> str:
+        if arguments[0] in self.failing:
+            raise StudyError(f"virsh {arguments[0]} failed: no.", "libvirt", "read its log.")
+        return ""
+
+
+def test_a_host_with_kvm_has_no_fault() -> None:
+    check_kvm(FakeVirsh())  # type: ignore[arg-type]
+
+
+def test_a_host_without_kvm_is_named_with_what_it_means() -> None:
+    with pytest.raises(InputError) as caught:
+        check_kvm(FakeVirsh("domcapabilities"))  # type: ignore[arg-type]
+    assert caught.value.where == "libvirt qemu:///system"
+    assert "emulated" in caught.value.what and "nested" in caught.value.remedy
+
+
+def test_a_libvirt_that_does_not_answer_is_another_fault() -> None:
+    with pytest.raises(StudyError, match="virsh version failed") as caught:
+        check_kvm(FakeVirsh("version", "domcapabilities"))  # type: ignore[arg-type]
+    assert not isinstance(caught.value, InputError)
