@@ -112,9 +112,9 @@ def steadiness(trial: Row, series: Series) -> Row | None:
     rates = series.rate[whole & (second >= trial["warm_up_s"]) & (second + 1 <= length_s)]
     if not len(rates):
         return None
-    mean = _added(rates) / len(rates)
+    mean = math.fsum(rates) / len(rates)
     # two passes: the mean of squares less the square of the mean would cancel for a steady rate
-    squares = _added((rates - mean) * (rates - mean))
+    squares = math.fsum((rates - mean) * (rates - mean))
     deviation = math.sqrt(squares / (len(rates) - 1)) if len(rates) > 1 else None
     return {
         "name": series.name,
@@ -126,8 +126,3 @@ def steadiness(trial: Row, series: Series) -> Row | None:
         if deviation is not None and mean > 0
         else None,
     }
-
-
-def _added(values: Array) -> float:
-    """`exact_sum` of an array."""
-    return int(np.rint(values * FINE).astype(np.int64).sum()) / FINE
