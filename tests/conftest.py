@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,16 @@ settings.load_profile("untimed")
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks and leases of this test only, never the user's."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+
+
+@pytest.fixture(autouse=True)
+def unsynced(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test ends the machine, and to wait for the disk took a quarter of the time of tests that open runs.
+    Live tests do wait: they share the disk with daemons that are measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.nodeid.startswith("tests/live/"):
+            patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture

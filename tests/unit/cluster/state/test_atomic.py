@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from density_study.cluster.state.atomic import replacing, write_text
+from density_study.cluster.state.journal import Journal
 
 
 def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
@@ -41,3 +43,28 @@ def test_a_failed_text_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_text(tmp_path / "file", "\ud800")
     assert list(tmp_path.iterdir()) == []
+
+
+def synced(descriptor: int) -> Path:
+    return Path(f"/proc/self/fd/{descriptor}").readlink()
+
+
+def test_a_text_is_on_the_disk_before_it_has_its_name_and_then_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen = tmp_path / "file", list[tuple[bool, bool]]()
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: seen.append((synced(fd) == tmp_path, path.exists()))
+    )
+    write_text(path, "new")
+    assert seen == [(False, False), (True, True)]
+
+
+def test_a_line_of_the_journal_is_on_the_disk_before_its_act(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, seen = Journal(tmp_path / "journal.jsonl"), list[str]()
+    journal.write("first")
+    monkeypatch.setattr(os, "fsync", lambda fd: seen.append(synced(fd).read_text()))
+    journal.write("second")
+    assert len(seen) == 1 and '"second"' in seen[0].splitlines()[-1]
