@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import inf, isfinite
 
 import numpy as np
@@ -78,7 +78,7 @@ _GRID = (64, 8, 16)
 """Quantiles of the mean to come, of the spread of what is to come, and of the true variance."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def _futures(
     units: int, last: int, freedom: float, freedom_at_end: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
