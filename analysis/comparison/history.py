@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import chain, groupby
 from math import log, sqrt
 from pathlib import Path
 from statistics import mean
@@ -18,11 +18,13 @@ from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSumm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.old_names import present, present_key, present_topologies
 from density_study.cluster.state.journal import run_folders
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_below
 from density_study.workloads.study.registry import kind_of, kinds
 
 SUMMARY = "report/summary.json"
 MOST_BYTES = 2**28
+MOST_LETTERS = 2**16
+"""Of one text: pages and answers show many."""
 EXISTING = ("existing", "endpoint")
 OLD_NAMES = 3
 """A summary of this format has the same content under old names."""
@@ -40,7 +42,10 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
     """The summary of a file, which may be of a rehearsal. run: what the remedy names."""
     remedy = f"analyse the records with this version: study report {run}"
     try:
-        value = json.loads(read_plain(path, MOST_BYTES))
+        name = f"{path.parent.name}/{path.name}"
+        value = json.loads(read_below(path.parent.parent, name, MOST_BYTES))
+        if _longest(value) > MOST_LETTERS:
+            raise ValueError(f"a text in it has more than {MOST_LETTERS:,} letters")
         if value.get("format") in (FORMAT, OLD_NAMES):
             if value["format"] == OLD_NAMES:
                 value = _renamed(value)
@@ -59,6 +64,14 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
         str(path),
         remedy,
     )
+
+
+def _longest(value: Any) -> int:
+    """Letters of the longest text in a JSON document."""
+    if isinstance(value, str):
+        return len(value)
+    inner = chain(value, value.values()) if isinstance(value, dict) else value
+    return max(map(_longest, inner), default=0) if isinstance(value, dict | list) else 0
 
 
 def _renamed(value: dict[str, Any]) -> dict[str, Any]:

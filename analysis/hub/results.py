@@ -18,7 +18,7 @@ from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.old_names import present
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_below
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 
 COMPARISON = Path("report/comparison.json")
@@ -97,10 +97,9 @@ def _run(facts: RunFacts) -> HubRun:
 
 
 def _compared(folder: Path) -> str:
-    path = folder / COMPARISON
     try:
         return RunComparison.model_validate(
-            present(json.loads(read_plain(path, MOST_BYTES)), RunComparison)
+            present(json.loads(read_below(folder, COMPARISON, MOST_BYTES)), RunComparison)
         ).headline
     except FileNotFoundError:
         return ""

@@ -46,6 +46,15 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
     return _read(open_plain(path), path, most_bytes)
 
 
+def read_below(root: Path, name: str | Path, most_bytes: int) -> bytes:
+    """`read_plain` of the file `name` below the run's folder `root`. NotPlainError also where a folder
+    between them is a link: it may lead to the files of another run, or of this user's."""
+    for folder in Path(name).parents[:-1]:
+        if (root / folder).is_symlink():
+            raise NotPlainError(root / folder, "a symbolic link")
+    return read_plain(root / name, most_bytes)
+
+
 def read_named(path: Path, most_bytes: int) -> bytes:
     """The same of a file that a user names: it may be a link to one."""
     return _read(_opened(path, os.O_RDONLY), path, most_bytes)

@@ -85,7 +85,7 @@ def read_manifest(record: Path) -> Manifest:
     or if a name in it is more than a name."""
     path = record / MANIFEST
     try:
-        value = json.loads(read_of_others(path, MAX_MANIFEST_BYTES))
+        value = json.loads(read_of_others(path, MAX_MANIFEST_BYTES, folders=2))
         written = value.get("format")
         manifest = Manifest.model_validate(present(value, Manifest)) if written == FORMAT else None
     except (OSError, ValueError, AttributeError, RecursionError) as error:

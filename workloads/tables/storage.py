@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_below
 
 NAMENODES = "DENSITY_STUDY_NAMENODES"
 """A variable of the environment: "127.0.0.1:9000=127.0.0.1:9870", a NameNode's address of RPC and of HTTP, as
@@ -34,10 +34,13 @@ def is_local(path: Path) -> bool:
     return "://" not in str(path)
 
 
-def read_of_others(path: Path, most_bytes: int) -> bytes:
-    """The content of a file that others may have made: of this machine a plain one of at most `most_bytes`.
-    OSError, of which NotPlainError is one."""
-    return read_plain(path, most_bytes) if is_local(path) else path.read_bytes()
+def read_of_others(path: Path, most_bytes: int, folders: int = 1) -> bytes:
+    """The content of a file that others may have made: of this machine a plain one of at most `most_bytes`,
+    and so many folders above it are no links. OSError, of which NotPlainError is one."""
+    if not is_local(path):
+        return path.read_bytes()
+    above = path.parents[folders]
+    return read_below(above, path.relative_to(above), most_bytes)
 
 
 def _uri(path: Path) -> UriPath | None:

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.old_names import present_key
+from density_study.cluster.state.plain_file import NotPlainError
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
-from density_study.workloads.tables.storage import arrow_source, remove
+from density_study.workloads.tables.storage import arrow_source, is_local, remove
 
 if TYPE_CHECKING:  # executors load this module, and have no pandas
     import pandas as pd
@@ -28,8 +29,11 @@ def table_path(run_root: Path, table: Table) -> Path:
 
 
 def require(run_root: Path, table: Table) -> Path:
-    """The table's folder. StudyError if it has not been made yet."""
+    """The table's folder. StudyError if it has not been made yet, or leads out of the run."""
     path = table_path(run_root, table)
+    for folder in (path, path.parent) if is_local(run_root) else ():
+        if folder.is_symlink():
+            raise NotPlainError(folder, "a symbolic link")
     if not path.is_dir():
         raise StudyError(
             f"the table {table.name!r} is not there.",

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from density_study.analysis.capacity.plan.words import resource_words
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_below
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
@@ -168,7 +168,9 @@ def plan_beside(run_root: Path) -> Plan | Excuse | None:
     if not path.exists():
         return None
     try:
-        value = present(json.loads(read_plain(path, MOST_BYTES)), PlanOrExcuse)
+        value = present(
+            json.loads(read_below(run_root, f"report/{PLAN}", MOST_BYTES)), PlanOrExcuse
+        )
         return _ADAPTER.validate_python(value)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(

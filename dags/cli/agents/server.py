@@ -22,7 +22,7 @@ from density_study.analysis.hub.results import COMPARISON
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.journal import run_folders
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_below
 from density_study.dags.run_status.status import by_name
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
@@ -139,7 +139,7 @@ class Tools:
         """Whether the run was slower than its study's earlier runs. It must have been compared."""
         folder = self._folder(run)
         try:
-            found = RunComparison.model_validate_json(read_plain(folder / COMPARISON, MOST_BYTES))
+            found = RunComparison.model_validate_json(read_below(folder, COMPARISON, MOST_BYTES))
         except FileNotFoundError:
             raise InputError(
                 "the run was not compared with earlier runs.", run, f"study compare {run}"
