@@ -114,7 +114,7 @@ def shape(
         raise StudyError(
             f"its network cannot be changed: {' '.join(done.stderr.split())[-300:]}",
             f"container {name}",
-            "see docs/how-to/compare-networks.md for what it needs.",
+            "run `study doctor SPEC`, which tries each setting on each host.",
         )
 
 
@@ -134,7 +134,7 @@ def start(tag: str, name: str, bundle: str, files: Mapping[str, str]) -> list[in
         raise StudyError(
             f"runc cannot start it: {' '.join(said.split())[-400:]}",
             f"container {name}",
-            "see docs/providers.md for what containers need of a machine.",
+            "run `study doctor SPEC`, which checks what containers need of each host.",
         )
     pid = int(pid_file.read_text())
     return [pid, start_ticks(pid) or 0]

@@ -67,7 +67,7 @@ def unable(why: str) -> InputError:
     return InputError(
         f"this network is not possible: {why}.",
         "factors.network",
-        "remove the level, or see docs/how-to/compare-networks.md for what it needs.",
+        "remove the level, or give the study a host that can have it.",
         ("factors", "network"),
     )
 
@@ -75,5 +75,7 @@ def unable(why: str) -> InputError:
 def failed(why: str) -> StudyError:
     """A network could not be changed."""
     return StudyError(
-        f"{why}.", "factors.network", "see docs/how-to/compare-networks.md for what it needs."
+        f"{why}.",
+        "factors.network",
+        "run `study doctor SPEC`, which tries each setting on each host.",
     )

@@ -260,7 +260,7 @@ def _cache_disk(host: Host, variant: Variant, own: Disk, index: int) -> Disk | M
     elif host.vms is not None:
         why = "a guest's data disks have the variant's own disk type"
     elif any(disk.emulated for disk in (own, *others)):
-        why = "a disk of it is emulated, and its limits would hold for the cache, too"
+        why = "a disk of it is emulated, and its limits would also hold for the cache"
     elif not others:
         why = f"it has no disk of type {cache.place}"
     else:

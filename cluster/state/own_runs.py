@@ -185,7 +185,9 @@ def claim(root: Path) -> None:
     changed it."""
     if why := stranger(root) or strange_file(root):
         raise InputError(
-            f"the run cannot be claimed: {why}.", str(root), "see docs/troubleshooting.md."
+            f"the run cannot be claimed: {why}.",
+            str(root),
+            "if it is the copy of another person's run, delete its folder; else correct what is named.",
         )
     forget(key_of(root))
     register(root)

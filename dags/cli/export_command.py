@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Export the tables of runs, each row with its study, run and trial; or their course as spans.
 
-    Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
+    Columns have their meaning and unit in a DuckDB database. Exporting a run again replaces its rows.
     """
     if to.startswith(("http://", "https://")):
         _send(named, runs, to, as_json)

@@ -96,7 +96,7 @@ def _check_machine(run: Run) -> None:
             f"the run was opened on {owner.place.host!r}, and with provider {run.study.provider} its cluster "
             f"is there. This task runs on {here().host!r}.",
             str(run.root),
-            "give the study's DAG a queue that only one worker serves: docs/how-to/airflow-cluster.md.",
+            "give the study the key queue, with the name of a Celery queue that only one worker serves.",
         )
 
 

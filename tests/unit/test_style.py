@@ -51,5 +51,12 @@ def test_each_of_the_fifty_sentences_would_fail(was: str) -> None:
     assert habits(was)
 
 
+def test_no_error_sends_its_reader_to_a_file_of_the_repository() -> None:
+    """Whoever installed the wheel has none."""
+    errors = {name: text for name, text in texts().items() if name.endswith(".py")}
+    named = {name: re.findall(r"docs/[\w/.-]+", text) for name, text in errors.items()}
+    assert {name: found for name, found in named.items() if found} == {}
+
+
 def test_there_are_fifty() -> None:
     assert len(set(Path(WAS).read_text(encoding="utf-8").splitlines())) == 50

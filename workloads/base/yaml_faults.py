@@ -25,7 +25,7 @@ def fault_of(
     reference: str,
     overridden: Sequence[str] = (),
 ) -> InputError:
-    """The most telling fault. reference: the page that lists the keys of `model`. overridden: dotted keys
+    """The most telling fault. reference: what lists the keys of `model`. overridden: dotted keys
     whose values are not the file's."""
     # A misspelt key causes two errors, an unknown and a missing key: report the unknown one.
     first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")

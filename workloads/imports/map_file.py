@@ -17,7 +17,7 @@ from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.study.renamed_keys import OF_MAPS, rename_keys
 from density_study.workloads.study.schema import schema_of
 
-REFERENCE = "docs/reference/import-map.md"
+REFERENCE = "the page Import map"
 
 _log = logging.getLogger(__name__)
 

@@ -134,7 +134,7 @@ class SshSpec(Frozen):
     jump: Annotated[str, like(JUMP, "a host to jump from, like admin@bastion:22")] | None = Field(
         None,
         description="Host through which the hosts are reached by SSH, as `user@address:port`; its key must "
-        "be in `known_hosts`, too. The study's own connections to daemons do not go through it.",
+        "also be in `known_hosts`. The study's own connections to daemons do not go through it.",
     )
 
     def login(self, known_hosts: str, folder: str, java: tuple[str, str] = ("", "")) -> Login:

@@ -17,7 +17,7 @@ from density_study.workloads.base.yaml_text import Document, parse_yaml, read_te
 from density_study.workloads.study.renamed_keys import rename_study
 from density_study.workloads.study.study import Study
 
-REFERENCE = "docs/reference/study-file.md"
+REFERENCE = "`study schema`"
 
 
 @dataclass(frozen=True)

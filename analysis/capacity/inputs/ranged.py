@@ -47,7 +47,7 @@ class FiniteModel(BaseModel):
             raise InputError(
                 sentence(first, key),
                 f"{path}:{document.line_of(location)}" + (f", key {key}" if key else ""),
-                "correct the key; docs/capacity.md lists them.",
+                "correct the key; the page Capacity planning lists all keys.",
             ) from error
 
 

@@ -74,6 +74,6 @@ class _ReadsInside:
             raise StudyError(
                 f"the disk cannot be read there: {told}.",
                 f"container of node {node.name!r}",
-                "see docs/providers.md for what containers need of a machine.",
+                "run `study doctor SPEC`, which checks what containers need of each host.",
             )
         return json.loads(out.read_text())
