@@ -21,7 +21,7 @@ from rich.console import Console
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from tests.property.study_mutations import mutated
+from tests.property.support.study_mutations import mutated
 from tests.security.conftest import HangError
 from tests.security.studyfile.watcher import watching
 

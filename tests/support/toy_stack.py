@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,22 @@ def executable(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
+
+
+LIBRARY = b"\x7fELF of Hadoop"
+LINK = "libhadoop.so"
+REAL = "libhadoop.so.1.0.0"
+
+
+def native_tarball(folder: Path, content: bytes = LIBRARY, link: str = LINK) -> Path:
+    """As Apache packs it: one library, a link to it, and other files."""
+    path = folder / "hadoop-3.4.2.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, data in ((f"lib/native/{REAL}", content), ("bin/hadoop", b"#!/bin/sh")):
+            entry = tarfile.TarInfo(f"hadoop-3.4.2/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+        entry = tarfile.TarInfo(f"hadoop-3.4.2/lib/native/{link}")
+        entry.type, entry.linkname = tarfile.SYMTYPE, REAL
+        archive.addfile(entry)
+    return path

@@ -15,7 +15,7 @@ import pytest
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.stack import native, stack_home
 from density_study.cluster.stack.native import add_native
-from tests.unit.cluster.stack.test_native import LINK, REAL, tarball
+from tests.support.toy_stack import LINK, REAL, native_tarball
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 FOLDER = "hadoop-3.4.2/lib/native/"
@@ -42,13 +42,13 @@ def packed(folder: Path, *entries: tuple[str, bytes | str]) -> Path:
 
 
 def cut(folder: Path) -> Path:
-    path = tarball(folder, b"\x7fELF" + random.Random(1).randbytes(100_000))
+    path = native_tarball(folder, b"\x7fELF" + random.Random(1).randbytes(100_000))
     path.write_bytes(path.read_bytes()[:50_000])
     return path
 
 
 def wrong_bytes(folder: Path) -> Path:
-    path = tarball(folder, b"\x7fELF" + random.Random(1).randbytes(100_000))
+    path = native_tarball(folder, b"\x7fELF" + random.Random(1).randbytes(100_000))
     content = bytearray(path.read_bytes())
     content[2000:2100] = bytes(100)
     path.write_bytes(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import tarfile
 from dataclasses import replace
@@ -20,10 +19,7 @@ from density_study.cluster.stack.archive import has_archive
 from density_study.cluster.stack.native import add_native
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
-
-LIBRARY = b"\x7fELF of Hadoop"
-LINK = "libhadoop.so"
-REAL = "libhadoop.so.1.0.0"
+from tests.support.toy_stack import LIBRARY, LINK, REAL, native_tarball
 
 
 @pytest.fixture(autouse=True)
@@ -31,22 +27,8 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
 
 
-def tarball(folder: Path, content: bytes = LIBRARY, link: str = LINK) -> Path:
-    """As Apache packs it: one library, a link to it, and other files."""
-    path = folder / "hadoop-3.4.2.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for name, data in ((f"lib/native/{REAL}", content), ("bin/hadoop", b"#!/bin/sh")):
-            entry = tarfile.TarInfo(f"hadoop-3.4.2/{name}")
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-        entry = tarfile.TarInfo(f"hadoop-3.4.2/lib/native/{link}")
-        entry.type, entry.linkname = tarfile.SYMTYPE, REAL
-        archive.addfile(entry)
-    return path
-
-
 def test_a_tarball_and_its_folder_are_the_same_stack(tmp_path: Path) -> None:
-    versions = add_native(tarball(tmp_path))
+    versions = add_native(native_tarball(tmp_path))
     stack = ensure(NATIVE, versions)
     assert stack.home == stack_home(NATIVE, versions)
     assert {one.name: one.read_bytes() for one in (stack.home / "lib").iterdir()} == {
@@ -61,8 +43,8 @@ def test_a_tarball_and_its_folder_are_the_same_stack(tmp_path: Path) -> None:
 
 
 def test_other_libraries_have_another_hash(tmp_path: Path) -> None:
-    first = add_native(tarball(tmp_path))
-    assert add_native(tarball(tmp_path, LIBRARY + b".")) != first
+    first = add_native(native_tarball(tmp_path))
+    assert add_native(native_tarball(tmp_path, LIBRARY + b".")) != first
 
 
 @pytest.mark.parametrize(
@@ -76,7 +58,7 @@ def test_what_is_no_native_library_is_refused(
     tmp_path: Path, content: bytes, link: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        add_native(tarball(tmp_path, content, link))
+        add_native(native_tarball(tmp_path, content, link))
 
 
 def test_what_is_no_tarball_is_refused(tmp_path: Path) -> None:
@@ -114,7 +96,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(
     def full(self: Path, *_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    path = tarball(tmp_path)
+    path = native_tarball(tmp_path)
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left") as raised:
         add_native(path)

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-_SHIPPED = Path(__file__).parents[2] / "workloads" / "studies"
+_SHIPPED = Path(__file__).parents[3] / "workloads" / "studies"
 STUDIES = (
     *sorted(_SHIPPED.glob("*.yaml")),
-    Path(__file__).parents[1] / "live" / "support" / "guests.yaml",
+    Path(__file__).parents[2] / "live" / "support" / "guests.yaml",
 )
 _WEIGHTS = [0.03 if path.stem == "talk-2013" else 1.0 for path in STUDIES]  # each takes a second
 EXTRAS = """\
