@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from density_study.cluster.model.errors import StudyError
 from density_study.dags.cli.agents.server import Tools
-from tests.security.outputs.test_hub import HOSTILE, NUMBERS
+from tests.security.outputs.damages import HOSTILE, NUMBERS
 from tests.support.made_runs.nightly_runs import nightly, run_id, whole
 
 pytestmark = pytest.mark.usefixtures("watchdog")
