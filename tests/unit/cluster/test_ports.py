@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,7 +17,10 @@ from density_study.cluster.machine.sockets import (
     reserved,
 )
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Target
 from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.providers.physical import connections
+from density_study.cluster.providers.physical.connections import check_connections
 from tests.support.topologies import local, physical
 
 
@@ -51,6 +55,47 @@ def test_a_name_that_means_loopback_is_refused_and_one_that_nobody_knows_named()
     with pytest.raises(InputError, match=r"nothing can listen on nobody\.invalid"):
         answer_at("nobody.invalid", [0])
     assert "nobody.invalid:9 (" in not_reached([("nobody.invalid", 9)])[0]
+
+
+class Machine:
+    """Each host is an address of the loopback network; `walls` are those that nobody reaches."""
+
+    walls: ClassVar[set[str]] = set()
+    listening: ClassVar[dict[str, list[int]]] = {}
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def act(self, name: str, *arguments: Any) -> Any:
+        if name == "answer-at":
+            address, ports = arguments
+            self.listening[address] = [port or 40_000 for port in ports]
+            return self.listening[address]
+        return [f"{host}:{port} (No route)" for host, port in arguments[0] if host in self.walls]
+
+
+@pytest.mark.parametrize("walls", [set(), {"192.0.2.12"}])
+def test_hosts_prove_that_they_reach_each_others_ports(
+    walls: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machine, "walls", walls)
+    monkeypatch.setattr(connections, "channel", Machine)
+    monkeypatch.setattr(connections, "not_reached", lambda _: [])
+    addresses = ("192.0.2.11", "192.0.2.12")
+    targets = {f"h{n}": Target(f"h{n}", a, 22, "u", "k") for n, a in enumerate(addresses, 1)}
+    ports = {address: list(range(21_000, 21_005)) for address in addresses}
+    if not walls:
+        check_connections(targets, ports)
+    else:
+        with pytest.raises(InputError) as caught:
+            check_connections(targets, ports)
+        first = ", ".join(f"192.0.2.12:{port} (No route)" for port in range(21_000, 21_004))
+        assert (
+            caught.value.what
+            == "; ".join(f"{host} cannot connect to {first} and 2 more" for host in ("h1", "h2"))
+            + "."
+        )
+    assert Machine.listening == {address: [] for address in addresses}  # nobody listens any more
 
 
 @pytest.mark.parametrize("base_port", [80, 32760, 70000])
