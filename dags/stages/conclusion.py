@@ -65,7 +65,7 @@ def conclude(root: str, marked: str = "") -> None:
     _end(run, "failed" if bad else "ok", "; ".join(bad), finished=True)
     if bad:
         raise StudyError(
-            f"the run has {len(bad)} failure(s): {'; '.join(bad)}.",
+            f"the run has {len(bad)} failure(s): {'; '.join(bad).rstrip('.')}.",
             str(run.root),
             "see the logs. Clear a trial in Airflow to measure it again, or start a new run.",
         )

@@ -6,7 +6,8 @@ of HDFS, YARN and HBase is tried as the study would, and `study reap` removes wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ def deep_checks(
             f"study {study.study!r}",
             "run it without --deep.",
         )
+    made = _missing(runs)
     run = open_run(
         spec, runs, {**(overrides or {}), **least(study.study, study.store.store.hadoop)}
     )
@@ -63,7 +65,7 @@ def deep_checks(
     except BaseException:
         close_run(run)
         raise
-    yield tried("nothing is left", partial(_remove, run))
+    yield tried("nothing is left", partial(_remove, run, made))
 
 
 def least(study: str, has_hadoop: bool) -> dict[str, Any]:
@@ -94,8 +96,13 @@ def _errors(run: Run, step: Step) -> list[Path]:
     return sorted((run.records / str(step.trial)).rglob("*.err")) if step.trial else []
 
 
-def _remove(run: Run) -> None:
-    """Not even the run's folder stays. If something of it is left, `study reap` finds it."""
+def _missing(folder: Path) -> list[Path]:
+    """`folder` and those around it, the innermost first, that are not there yet."""
+    return [one for one in (folder, *folder.parents) if not one.exists()]
+
+
+def _remove(run: Run, made: Sequence[Path]) -> None:
+    """Not even the run's folder stays, nor those of `made`. What is left all the same, `study reap` finds."""
     try:
         close_run(run)
     except StudyError as error:
@@ -103,3 +110,6 @@ def _remove(run: Run) -> None:
         raise
     end_run(run, "ok")
     remove_run(run.root)
+    with suppress(OSError):  # another run lies there by now
+        for folder in (run.root.parent, *made):
+            folder.rmdir()

@@ -76,10 +76,12 @@ def test_each_step_is_a_check_and_a_refusal_names_the_right(
     monkeypatch.setattr(deep_check, "close_run", closed.append)
     monkeypatch.setattr(deep_check, "end_run", lambda *_: None)
     monkeypatch.setattr(deep_check, "remove_run", lambda _: None)
-    run.root = tmp_path
+    run.root = tmp_path / "runs" / "prod-deep" / "20261126T000000Z"
+    run.root.parent.mkdir(parents=True)  # as opening does
     spec = tmp_path / "s.yaml"
     spec.write_text(STUDY)
     found = list(deep_checks(spec, tmp_path / "runs"))
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == []
     assert len(found) == len(plan.steps) + 1 and found[-1].name == "nothing is left"
     (refused,) = [check for check in found if check.fault]
     assert "one map writes 1 MiB" in refused.name and refused.fault is not None
