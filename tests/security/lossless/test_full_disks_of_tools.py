@@ -56,6 +56,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     return made
 
 
+@pytest.mark.thorough
 def test_every_write_of_an_added_version(
     toy: ToyStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
