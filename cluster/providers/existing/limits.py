@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -11,14 +11,13 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import beans
 
-_LATENCIES = tuple(
-    f"Hadoop:service=HBase,name=RegionServer,sub={sub}"
-    for sub in ("TableRequests", "TableLatencies")
-)
-"""Of HBase 2.3 and later, and before. Both have the same attributes."""
-_LATENCY = re.compile(
-    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>[a-zA-Z]+)Time_(?P<of>\w+)"
-)
+_REGION_SERVER = "Hadoop:service=HBase,name=RegionServer,sub="
+_LATENCIES = ("TableRequests_*", "TableLatencies")
+"""Of HBase 2.3 and later, a bean for each table; and before, one of all tables."""
+_TABLE = r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)"
+_BEAN = re.compile(rf"{re.escape(_REGION_SERVER)}TableRequests_{_TABLE}")
+_OF_TABLE = re.compile(r"(?P<what>[a-zA-Z]+)Time_(?P<of>\w+)")
+_OF_ALL = re.compile(rf"{_TABLE}_metric_{_OF_TABLE.pattern}")
 _P99 = "99th_percentile"
 _CAPACITY = "Hadoop:service=NameNode,name=FSNamesystem"
 
@@ -32,7 +31,7 @@ def check_limits(cluster: Cluster) -> None:
     limits = existing.limits
     if limits.others_p99_ms is not None:
         for name, address in cluster.endpoints.all("regionserver.http").items():
-            seen = (beans(address, bean, cluster.access) for bean in _LATENCIES)
+            seen = (beans(address, _REGION_SERVER + of, cluster.access) for of in _LATENCIES)
             found = next(filter(None, seen), [])
             _check_others(name, found, existing.namespace, limits.others_p99_ms)
     if limits.hdfs_free_percent is not None:
@@ -52,17 +51,27 @@ def others_p99_ms(
     """Table and operation -> 99th percentile in ms of a RegionServer, without the tables of `namespace`; None
     if it does not show it. None of all: it does not even show a latency of the study's table."""
     shows_any, others = False, dict[str, float | None]()
-    for bean in found:
-        for name, value in bean.items():
-            if not (match := _LATENCY.fullmatch(name)):
-                continue
-            shows_any |= match["of"] == _P99
-            if match["namespace"] not in (namespace, "hbase"):
-                what = f"{match['namespace']}:{match['table']} {match['what']}"
-                others.setdefault(what, None)
-                if match["of"] == _P99:
-                    others[what] = _known_ms(value)
+    for latency, value in _latencies(found):
+        is_p99 = latency["of"] == _P99
+        shows_any |= is_p99
+        if latency["namespace"] not in (namespace, "hbase"):
+            operation = latency["what"][0].lower() + latency["what"][1:]
+            what = f"{latency['namespace']}:{latency['table']} {operation}"
+            others.setdefault(what, None)
+            if is_p99:
+                others[what] = _known_ms(value)
     return others if shows_any or others else None
+
+
+def _latencies(found: Iterable[Mapping[str, Any]]) -> Iterator[tuple[dict[str, str], object]]:
+    """namespace, table, what and of (a percentile, mean, ...) of each latency, and its value."""
+    for bean in found:
+        of_table = _BEAN.fullmatch(str(bean.get("name")))
+        table = of_table.groupdict() if of_table else {}
+        form = _OF_TABLE if of_table else _OF_ALL
+        for name, value in bean.items():
+            if match := form.fullmatch(name):
+                yield {**table, **match.groupdict()}, value
 
 
 def _known_ms(value: object) -> float | None:

@@ -95,9 +95,22 @@ LATENCIES = {
 }
 
 
+BEAN = "Hadoop:service=HBase,name=RegionServer,sub=TableRequests_Namespace_"
+BY_TABLE = [
+    {"name": f"{BEAN}{table}", "tag.Context": "regionserver", "TableReadQueryPerSecond_count": 4,
+     "GetTime_99.9th_percentile": 900, "GetTime_99th_percentile": get_ms, "ScanTime_99th_percentile": 7,
+     "ScanBlockBytesScanned_99th_percentile": 900}
+    for table, get_ms in (("mine_table_t", 900), ("hbase_table_meta", 900), ("default_table_orders", 42))
+]  # fmt: skip
+"""As HBase 2.6.4 shows them, a bean for each table."""
+
+
 def test_the_latencies_of_others_are_those_of_their_tables_alone() -> None:
     assert others_p99_ms([LATENCIES], "mine") == {
         "default:orders get": 42.0, "prod:a_table_b scan": 7.0}  # fmt: skip
+    assert others_p99_ms(BY_TABLE, "mine") == {
+        "default:orders get": 42.0, "default:orders scan": 7.0}  # fmt: skip
+    assert others_p99_ms(BY_TABLE[:1], "mine") == {}
 
 
 @pytest.mark.parametrize(
