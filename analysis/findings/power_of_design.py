@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from density_study.analysis.findings.precision import compared
 from density_study.analysis.findings.question import Differences, Evidence, Question
@@ -85,10 +86,11 @@ def imagined(study: Study, plan: Plan) -> Evidence:
 def unequal_in(plan: Plan) -> Differences:
     """What variants of the plan use unequally of their hosts: known before anything runs."""
 
-    def unequal(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-        return unequal_hosts(*(recorded(plan.topologies[one.topology]) for one in (first, later)))
+    @cache  # a look asks for each comparison
+    def between(first: str, later: str) -> tuple[str, ...]:
+        return unequal_hosts(*(recorded(plan.topologies[name]) for name in (first, later)))
 
-    return unequal
+    return lambda first, later: between(first.topology, later.topology)
 
 
 def check_can_be_precise(study: Study, plan: Plan, where: str) -> None:
