@@ -50,7 +50,7 @@ def _trials(summary: Summary) -> Iterator[Badge]:
     if not valid and not shown:
         level = "bad"
     warnings = f", {warned} with warnings" if warned else ""
-    yield Badge(level, f"{total} trials: {valid} usable{warnings}", "trials")
+    yield Badge(level, f"{total} trial{'s' * (total != 1)}: {valid} usable{warnings}", "trials")
     if count["invalid"]:
         yield Badge("bad", f"{count['invalid']} invalid", "trials")
     if shown:

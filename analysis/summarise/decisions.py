@@ -39,6 +39,8 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
         answer, is_open = _answer(mine, one.name in hopeless)
         needs = _as_seen(one, mine).needs(spread) if is_open else None
         more = max(0, needs - have) if needs else None
+        if one.obstacle:
+            more = 0  # no number of repetitions overcomes it
         yield Decided(
             question=one.name,
             answer=answer,

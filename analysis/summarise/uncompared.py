@@ -26,12 +26,15 @@ def uncompared(evidence: Evidence, trials: int, is_existing: bool) -> Headline:
     if not alone:
         if not any(entry.n_builds for entry in evidence.test_cases):
             none = f"none of the {trials} trials is valid" if trials else "no trial was recorded"
+            if trials == 1:
+                none = "the only trial is not valid"
             return Headline(f"No result: {none}.")
         return Headline("No result: no trial has its main rate.")
     first = alone[0]
     if len({one.topology for one in evidence.test_cases}) == 1 and is_existing:
         return Headline(_measured(evidence, alone), first.test_case)
-    more = f", and {len(alone) - 1} more numbers below" if len(alone) > 1 else ""
+    left = len(alone) - 1
+    more = f", and {left} more number{'s' * (left > 1)} below" if left else ""
     return Headline(
         f"No comparison: no test case has valid trials on two clusters that differ in one factor. "
         f"{first.label} ran {_at(evidence, first)} on {first.topology}{more}.",

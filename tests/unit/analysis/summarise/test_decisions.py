@@ -22,7 +22,8 @@ from density_study.cluster.state.events import QuestionsLeft, RunOpened, StepEnd
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.stages.rehearsal import rehearsed_plan
-from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.study.shipped import study_path
+from density_study.workloads.study.study_file import parse_study, read_study
 from tests.support.made_runs.answered import CLEAR, NONE, STUDY, measured
 from tests.support.summary_factory import one_block
 
@@ -85,6 +86,17 @@ def test_an_open_question_says_what_it_would_take_at_the_ratio_seen(ended: Summa
     few, many = (_as_seen(asked, slight).needs(noise) for noise in (0.01, 0.02))
     assert few and many and 5 < few < many
     assert asked.needs(0.02) == 5, "its plan expects a fifth more"
+
+
+def test_no_number_of_repetitions_overcomes_an_obstacle(tmp_path: Path) -> None:
+    """Process groups support no claim about VMs, however many there are."""
+    file = read_study(study_path(Path("quickstart")), {})
+    plan = rehearsed_plan(file, Path("rehearsals"))
+    (found,) = decisions(tmp_path, file.study, plan, one_block())
+    assert found.why_not and found.why_not.startswith("process groups")
+    assert found.more_repetitions == 0 and found.more_hours is None
+    table = decisions_table(one_block().model_copy(update={"decisions": (found,)}))
+    assert table.rows[0][-1] == found.why_not
 
 
 def test_the_page_has_a_row_for_each_question_and_the_path_to_its_answer(ended: Summary) -> None:

@@ -106,6 +106,15 @@ TOLD = {
         lambda: headline(Evidence((), 1, Isolation.PROCESS), 4).text,
         "No result: none of the 4 trials is valid.",
     ),
+    "one trial, and it is not valid": (
+        lambda: headline(Evidence((), 1, Isolation.PROCESS), 1).text,
+        "No result: the only trial is not valid.",
+    ),
+    "one number beside the first": (
+        lambda: _told(_quickstart()[:3:2]),
+        "No comparison: no test case has valid trials on two clusters that differ in one factor. YCSB scan "
+        "ran at 1,207 operations per second on v1-flash, and 1 more number below.",
+    ),
     "no trial at all": (lambda: _told(()), "No result: no trial was recorded."),
     "the range over all test cases, and the worst latency": (
         lambda: _told(_quickstart()),
