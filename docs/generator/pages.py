@@ -11,9 +11,6 @@ from pathlib import Path
 
 import yaml
 
-from density_study.analysis.findings.power_of_design import SPREADS
-from density_study.analysis.findings.question_power import questions_of
-from density_study.analysis.statistics.power import POWER
 from density_study.analysis.summary.summary import Summary
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import InputError, StudyError
@@ -24,13 +21,11 @@ from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.workloads.imports.map_file import map_schema
-from density_study.workloads.planning.planned_study import outlined_study
 from density_study.workloads.rows.every_table import every_table
 from density_study.workloads.study.metrics import metric_kinds
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.schema import study_schema, study_schema_json
-from density_study.workloads.study.shipped import shipped_studies
-from docs.generator import cli_page
+from docs.generator import cli_page, studies_page
 from docs.generator.markdown import page, sentence, table
 from docs.generator.model_page import model_sections
 
@@ -67,7 +62,7 @@ def pages() -> dict[str, str]:
         "validity-rules.md": _validity_rules(),
         "environment.md": _environment(),
         "exit-codes.md": _exit_codes(),
-        "shipped-studies.md": _shipped_studies(),
+        "shipped-studies.md": studies_page.shipped_studies_page(),
         "versions.md": page("Versions", VERSIONS_INTRODUCTION, _versions()),
     }
 
@@ -87,30 +82,6 @@ def _study_file() -> str:
         "`[]` in a heading is an element of a list."
     )
     return page("Study file", introduction, model_sections(study_schema(), "Top level"))
-
-
-def _shipped_studies() -> str:
-    introduction = (
-        "What each shipped study decides in its own time, from its plan: the chance that all comparisons of "
-        "a question get the verdict that is right, at least, if the ratios are those that the plan names, at "
-        "three levels of noise between builds. Studies without a question that can be decided at 2.5 % are "
-        "not here: they only show."
-    )
-    header = ("study", "question", "comparisons", "power at 2.5, 5 and 10 %", "takes")
-    return page("What shipped studies decide", introduction, table(header, _decided()))
-
-
-def _decided() -> Iterator[tuple[str, ...]]:
-    for name, path in sorted(shipped_studies().items()):
-        made = outlined_study(path)
-        repetitions = made.plan.repetitions
-        hours, minutes = divmod(round(made.plan.estimate_s / 60), 60)
-        for one in questions_of(made.study, made.plan):
-            chances = [one.power(repetitions, noise) for noise in SPREADS]
-            if chances[0] >= POWER:
-                words = ", ".join(f"{chance:.0%}" for chance in chances)
-                parts = str(len(one.comparisons))
-                yield f"`{name}`", f"`{one.name}`", parts, words, f"{hours}:{minutes:02} h"
 
 
 def _versions() -> Iterator[str]:

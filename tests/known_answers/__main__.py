@@ -15,9 +15,11 @@ from tests.known_answers import (
     coverage,
     drift,
     equal_variants,
+    foretold,
     key_skew,
     named_causes,
     night_effects,
+    nightly,
     recovery,
     rehearsed,
     report_errors,
@@ -37,6 +39,8 @@ _MODULES = (
     canary,
     report_errors,
     rehearsed,
+    nightly,
+    foretold,
     named_causes,
 )
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}

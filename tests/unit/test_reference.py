@@ -16,6 +16,7 @@ from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.study.schema import study_schema
 from docs.generator.cli_page import commands
 from docs.generator.pages import FOLDER, environment_variables, pages
+from docs.generator.rehearsed import known
 
 CHECKOUT = project_root()
 STUDIES = sorted((CHECKOUT / "workloads" / "studies").glob("*.yaml"))
@@ -37,6 +38,17 @@ def test_twelve_shipped_studies_decide_a_question_and_the_others_say_that_they_o
     for path in STUDIES:
         first = path.read_text(encoding="utf-8").splitlines()[1]
         assert ("only shows" in first) == (path.stem not in deciding), path.stem
+
+
+def test_studies_that_decide_are_rehearsed_as_they_are_shipped() -> None:
+    """Or `python -m docs.generator.rehearsed NAME` rehearses them again."""
+    text = pages()["shipped-studies.md"]
+    assert re.findall(r"^\| `([\w-]+)` \|.*\| not rehearsed \|", text, re.M) == []
+    rightly = {
+        name: share for one in known().values() for name, share in one.get("right", {}).items()
+    }
+    assert len(rightly) >= 12
+    assert {name for name, share in rightly.items() if share < 0.8} == set()
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
