@@ -2,98 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from density_study.analysis.explanation.course import IDLE, Array, Series
-from density_study.analysis.explanation.rules import Rule, exceeds, rules
+from density_study.analysis.explanation.course import IDLE, Array, Place, Series, touch
+from density_study.analysis.explanation.rules import Rule, margins, rules
 from density_study.analysis.explanation.words import compared, several
 
 Kind = Literal["spell", "trials"]
 """What the values of a series are compared with."""
+Shown = tuple[Sequence[Place], str]
+"""Where a sign shows, the furthest place first, and the evidence."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """`where`: the place that is furthest beyond the rule's limits. evidence: numbers, for people."""
+    """`places`: where its signs show; the first one is furthest beyond the rule's limits. evidence: numbers,
+    for people."""
 
     rule: Rule
-    where: str
+    places: tuple[Place, ...]
     evidence: str
+
+    @property
+    def where(self) -> str:
+        return self.places[0].words
 
     @property
     def sentence(self) -> str:
         return f"{self.rule.sentence.format(where=self.where)} ({self.evidence})"
 
 
-def ranked(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    """The most specific one first; one per rule; none that another one explains better."""
+def ranked(found: Iterable[Cause], nodes: Container[str]) -> tuple[Cause, ...]:
+    """The most specific one first; one per rule; none that another one explains better. nodes: names."""
     first: dict[str, Cause] = {}
     for cause in found:
         first.setdefault(cause.rule.id, cause)
-    left = [cause for cause in first.values() if not first.keys() & set(cause.rule.unless)]
+    left = [cause for cause in first.values() if not _excused(cause, first, nodes)]
     return tuple(sorted(left, key=lambda cause: (cause.rule.kind, cause.rule.place)))
 
 
+def _excused(cause: Cause, found: Mapping[str, Cause], nodes: Container[str]) -> bool:
+    if found.keys() & set(cause.rule.unless_anywhere):
+        return True
+    better = [found[rule] for rule in cause.rule.unless if rule in found]
+    return any(touch(cause.places[0], place, nodes) for one in better for place in one.places)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One sign's rows of a series, and how far each value lies beyond: a row per row, a column per value."""
+
+    rule: Rule
+    rows: Array
+    margins: Array
+
+
+def judged(
+    series: Series, kind: Kind, value: Array, centre: Array, spread: Array
+) -> Iterator[Judged]:
+    """Each sign that was sampled. value: a column per spell, window or trial, for each row of the series;
+    centre, spread: of each row. NaN where one is not known."""
+    for rule in rules().values():
+        for sign in rule.signs:
+            limit = getattr(sign, kind)
+            if limit is None or sign.series not in series.rows:
+                continue
+            rows = series.rows[sign.series]
+            usual, deviation = centre[rows, None], spread[rows, None]
+            down = np.array(sign.down)
+            found = margins(value[rows], usual, deviation, limit.least, limit.factor, down)
+            yield Judged(
+                rule, rows, np.where(_idle(series, limit.load, rows, value, centre), 0.0, found)
+            )
+
+
+def strongest(signs: Iterable[Judged], columns: int) -> Mapping[Rule, Array]:
+    """Of each rule its largest margin of all signs and places, in each column."""
+    found: dict[Rule, Array] = {}
+    for one in signs:
+        most = one.margins.max(axis=0)
+        found[one.rule] = np.maximum(found.get(one.rule, np.zeros(columns)), most)
+    return found
+
+
 def held(
-    series: Series, kind: Kind, value: Array, centre: Array, spread: Array, among: str
+    series: Series,
+    signs: Iterable[Judged],
+    coincidence: Container[Rule],
+    value: Array,
+    centre: Array,
+    among: str,
 ) -> Iterator[Cause]:
-    """The rules of which a sign shows. value, centre, spread: of each row of the series, NaN where it is not
-    known. All rows of all signs are judged at once: a trial of many hosts has thousands."""
-    signs = [
-        (rule, limit, sign.down, series.rows[sign.series])
-        for rule in rules().values()
-        for sign in rule.signs
-        if (limit := getattr(sign, kind)) is not None and sign.series in series.rows
-    ]
-    if not signs:
-        return
-    lengths = [len(rows) for *_, rows in signs]
-    at = np.concatenate([rows for *_, rows in signs])
-    least, factor, down = (
-        np.repeat(values, lengths)
-        for values in zip(
-            *((one.least, one.factor, down) for _, one, down, _ in signs), strict=True
-        )
-    )
-    shown = exceeds(value[at], centre[at], spread[at], least, factor, down)
-    shown &= ~np.concatenate(
-        [_idle(series, one.load, rows, value, centre) for _, one, _, rows in signs]
-    )
-    ends = np.cumsum(lengths)
-    of_rule: dict[Rule, list[tuple[str, str]]] = {}
-    for sign in np.unique(np.searchsorted(ends, np.flatnonzero(shown), side="right")):
-        rule, *_, rows = signs[sign]
-        begin = ends[sign] - lengths[sign]
-        text = told(series, rows[shown[begin : ends[sign]]], value, centre, among)
-        of_rule.setdefault(rule, []).append(text)
+    """The rules of which a sign shows in the only column, without those that hold by coincidence."""
+    of_rule: dict[Rule, list[Shown]] = {}
+    for one in signs:
+        shown = one.rows[one.margins[:, 0] > 1]
+        if len(shown) and one.rule not in coincidence:
+            of_rule.setdefault(one.rule, []).append(told(series, shown, value, centre, among))
     for rule, texts in of_rule.items():
-        cause = of_signs(rule, texts)
-        if cause:
+        if cause := of_signs(rule, texts):
             yield cause
 
 
 def _idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
-    """Of each row whether it has hardly any of its usual load. False where that is not known."""
+    """Of each value whether its row has hardly any of its usual load. False where that is not known."""
     at = series.loads(rows, load) if load else np.full(len(rows), -1)
-    found: Array = (at >= 0) & (value[at] < IDLE * centre[at])
+    found: Array = (at >= 0)[:, None] & (value[at] < IDLE * centre[at, None])
     return found
 
 
-def told(series: Series, rows: Array, value: Array, centre: Array, among: str) -> tuple[str, str]:
-    """The place furthest away, and the evidence of the first few."""
+def told(series: Series, rows: Array, value: Array, centre: Array, among: str) -> Shown:
+    """value, centre: of each row of the series."""
     order = rows[np.argsort(-np.abs(value[rows] - centre[rows]), kind="stable")]
+    places = [series.places[row] for row in order]
     texts = [
-        compared(series.places[row], float(value[row]), float(centre[row]), among) for row in order
+        compared(place, float(value[row]), float(centre[row]), among)
+        for place, row in zip(places, order, strict=True)
     ]
-    return series.places[order[0]].words, several(texts)
+    return places, several(texts)
 
 
-def of_signs(rule: Rule, shown: Sequence[tuple[str, str]]) -> Cause | None:
+def of_signs(rule: Rule, shown: Sequence[Shown]) -> Cause | None:
     """The rule's cause from what its signs show; None if none does."""
     if not shown:
         return None
-    return Cause(rule, shown[0][0], "; ".join(evidence for _, evidence in shown))
+    places = tuple(place for where, _ in shown for place in where)
+    return Cause(rule, places, "; ".join(evidence for _, evidence in shown))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -39,6 +39,20 @@ class Place(NamedTuple):
         """Equals have the same one: `regionserver` for w1/regionserver-2. Disks are equals, CPUs too."""
         name = self.source.rpartition("/")[2]
         return _NUMBER.sub("", name) if "/" in self.source else ("" if name == HOST else "part")
+
+
+def touch(one: Place, other: Place, nodes: Container[str]) -> bool:
+    """Whether what happens at one place may show at the other: they are of one host, and not of two nodes.
+    What has no host may be anywhere. nodes: their names."""
+    if one.host != other.host and one.host and other.host:
+        return False
+    names = [place.source.partition("/")[0] for place in (one, other)]
+    of_nodes = {
+        name
+        for name, place in zip(names, (one, other), strict=True)
+        if "/" in place.source or name in nodes
+    }
+    return len(of_nodes) < 2
 
 
 @dataclass(frozen=True)
@@ -123,8 +137,6 @@ class Course:
     events: tuple[Happening, ...] = ()
     series: Series = Series((), np.zeros((0, 0)))
     unit: str = "ops/s"
-    facts: Mapping[Place, float] = field(default_factory=dict)
-    """What the trial has once, like the requests to each of its regions."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """By host and by node; `worker` for one that is more, too. Empty: nobody knows."""
 
@@ -204,3 +216,34 @@ def mean_of_rows(values: Array) -> Array:
     count = known.sum(axis=1)
     total = np.where(known, values, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def mean_of_windows(values: Array, length: int, most: int) -> Array:
+    """Means of each row over windows of `length` columns: a column per window, at most so many, evenly
+    spread. NaN for a window without a value."""
+    count = values.shape[1] - length + 1
+    if count < 1:
+        return np.zeros((len(values), 0))
+    first = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
+    known = np.isfinite(values)
+    sums, counts = (_windows(one, first, length) for one in (np.where(known, values, 0.0), known))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _windows(values: Array, first: Array, length: int) -> Array:
+    """Sums over [first, first + length) of each row."""
+    total = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
+    sums: Array = total[:, first + length] - total[:, first]
+    return sums
+
+
+def share_of_seconds(events: Iterable[Happening], seconds: range) -> Array:
+    """Of each second, the share in which one of the events ran."""
+    knots, covered = [float(seconds.start) - 1.0], [0.0]
+    for one in sorted(events, key=lambda event: event.start_s):
+        start_s = max(one.start_s, knots[-1])
+        if one.end_s > start_s:
+            knots += [start_s, one.end_s]
+            covered += [covered[-1], covered[-1] + one.end_s - start_s]
+    edges = np.arange(seconds.start, seconds.stop + 1)
+    return np.diff(np.interp(edges, knots, covered))

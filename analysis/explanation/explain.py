@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,15 @@ import numpy as np
 import pandas as pd
 
 from density_study.analysis.explanation.causes import Cause, ranked
-from density_study.analysis.explanation.course import Course, Spell, Usual
-from density_study.analysis.explanation.lasting import Group, of_level, of_peers, whole
+from density_study.analysis.explanation.chance import Windows
+from density_study.analysis.explanation.course import Course, Place, Spell, Usual
+from density_study.analysis.explanation.lasting import (
+    Group,
+    of_consequence,
+    of_level,
+    of_peers,
+    whole,
+)
 from density_study.analysis.explanation.moved import no_rule
 from density_study.analysis.explanation.read import courses
 from density_study.analysis.explanation.rules import Rule
@@ -34,13 +42,23 @@ Spells = Sequence[tuple[Spell, tuple[Cause, ...]]]
 @dataclass(frozen=True)
 class Explained:
     """A trial: its spells, each with its causes, what is usual in its other seconds, and what lasted by its
-    peers or by a level."""
+    peers or by a level. `level`: no healthy cluster has it; `peers`: its equals have not."""
 
     trial: str
     course: Course
     spells: Spells
     usual: Usual
-    lasting: tuple[Cause, ...]
+    level: tuple[Cause, ...]
+    peers: tuple[Cause, ...]
+
+    def lasting(self, usual: Container[Place] | None) -> tuple[Cause, ...]:
+        """usual: of a trial that is slow among others, where something stands out in those that are not."""
+        late = of_consequence(self.peers, self.course)
+        news = [
+            cause for cause in self.peers
+            if cause in late or (usual is not None and cause.places[0] not in usual)
+        ]  # fmt: skip
+        return ranked((*news, *self.level), self.course.roles)
 
 
 def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
@@ -56,7 +74,7 @@ def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
     latency: list[pd.DataFrame] = []
     trials = trials[trials["trial"].isin(watched)]
     for _, group in trials.groupby(["topology", "test_case"], sort=False):
-        alike = [explain(trial, course) for trial, course in courses(run_root, group)]
+        alike = explain(dict(courses(run_root, group)))
         rows[tables.TRIAL_CAUSES] += of_group(alike)
         for one in alike:
             rows[tables.SLOW_SECONDS] += _slow(one)
@@ -70,40 +88,49 @@ def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
     return {**found, tables.LATENCY_SECONDS: pd.concat(latency) if latency else none}
 
 
-def explain(trial: str, course: Course) -> Explained:
-    spells = slow_spells(course)
-    usual = course.usual(spells)
-    return Explained(
-        trial,
-        course,
-        [(spell, causes(course, spell, usual)) for spell in spells],
-        usual,
-        ranked((*of_peers(course), *of_level(course))),
-    )
+def explain(trials: Mapping[str, Course]) -> list[Explained]:
+    """trials: those of one test case on one topology."""
+    found = [(course, slow_spells(course)) for course in trials.values()]
+    usual = [course.usual(spells) for course, spells in found]
+    windows = Windows([course for course, _ in found], usual)
+    return [
+        Explained(
+            trial,
+            course,
+            [(spell, causes(course, spell, calm, windows, len(spells))) for spell in spells],
+            calm,
+            of_level(course),
+            of_peers(course),
+        )
+        for trial, (course, spells), calm in zip(trials, found, usual, strict=True)
+    ]
 
 
 def of_group(alike: Sequence[Explained]) -> Iterator[dict[str, Any]]:
     """Rows of `trial_causes` of the trials of one test case on one topology."""
     group = Group.of([one.course for one in alike])
-    counts: dict[str, int] = {}
-    for one in alike:
-        for cause in one.lasting:
-            counts[cause.rule.id] = counts.get(cause.rule.id, 0) + 1
+    slow = [group.slow(place) is not None for place in range(len(alike))]
+    usual = {
+        place for one, is_slow in zip(alike, slow, strict=True) if not is_slow
+        for cause in one.peers for place in cause.places
+    }  # fmt: skip
+    lasting = [one.lasting(usual if s else None) for one, s in zip(alike, slow, strict=True)]
+    counts = Counter(cause.rule.id for of_trial in lasting for cause in of_trial)
     common = {
         rule for rule, count in counts.items()
         if len(alike) >= FEWEST_COMMON and count >= COMMON * len(alike)
     }  # fmt: skip
     for place, one in enumerate(alike):
-        yield from _ranked(one, group.of_trial(place), common)
+        yield from _ranked(one, group.of_trial(place), lasting[place], common)
 
 
 def _ranked(
-    one: Explained, unlike: tuple[Cause, ...], common: set[str]
+    one: Explained, unlike: tuple[Cause, ...], lasting: tuple[Cause, ...], common: set[str]
 ) -> Iterator[dict[str, Any]]:
     """By the ranking at the head of rules.toml. What most trials of the test case have comes last."""
     whole_s = len(one.course.rate)
     named: dict[str, tuple[bool, float, dict[str, Any]]] = {}
-    for cause in ranked((*unlike, *one.lasting)):
+    for cause in ranked((*unlike, *lasting), one.course.roles):
         is_common = cause.rule.id in common and cause not in unlike
         score = whole_s * cause.rule.weight
         named[cause.rule.id] = (is_common, score, _row(one.trial, cause, None, whole_s))

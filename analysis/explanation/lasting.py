@@ -3,17 +3,31 @@
 An equal is another disk, another host of the same role, or another daemon of the same kind. With three or
 more, the others' median and median absolute deviation say what is usual; with two, only the ratio to the
 other can, and it must be PAIR times as large. The latency of a disk or a server follows its load, so it is
-compared with what a line through the others' seconds (logarithms of both) expects at its own load.
+compared with what a line through the others' seconds (logarithms of both) expects at its own load. What is
+only used more than its equals is no cause: something must be late with it, there or in the whole trial
+(`of_consequence`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from density_study.analysis.explanation.causes import Cause, held, of_signs, ranked, told
+from density_study.analysis.explanation.causes import (
+    Cause,
+    Judged,
+    Shown,
+    held,
+    judged,
+    of_signs,
+    ranked,
+    strongest,
+    told,
+)
+from density_study.analysis.explanation.chance import coincidences
 from density_study.analysis.explanation.course import (
     IDLE,
     NORMAL,
@@ -23,31 +37,45 @@ from density_study.analysis.explanation.course import (
     Series,
     centre_and_spread,
     median_of_rows,
+    touch,
 )
-from density_study.analysis.explanation.rules import Limit, Sign, exceeds, rules
+from density_study.analysis.explanation.rules import SPREADS, Limit, Sign, margins, rules
+from density_study.analysis.explanation.words import named
 
 PAIR = 2.0
 STEEPEST = 1.5  # exponent with which a latency follows its load
+ZERO = 0.05  # of the least difference that counts
 KNOWN = 0.5  # of the seconds, for a level
 FEWEST_TRIALS = 5  # of a test case on a topology
+FEWEST_NORMAL = 4  # of them that are not slow
 FEWER = 0.9  # of the other trials' rate
 LONGER = 1.5  # times their longest operations
-SPREADS = 3.0
+DEVIATIONS = 3.0
 
 
 def of_peers(course: Course) -> tuple[Cause, ...]:
-    """What is beyond its equals over the whole trial, the most specific cause first."""
-    found = []
-    for rule in rules().values():
-        shown = [
-            one for sign in rule.signs if sign.peers for one in _beyond(course, sign, sign.peers)
-        ]
-        cause = of_signs(rule, shown)
-        found += [cause] if cause else []
-    return ranked(found)
+    """What is beyond its equals over the whole trial, in the order of the rules."""
+    shown = {
+        rule: [s for sign in rule.signs if sign.peers for s in _beyond(course, sign, sign.peers)]
+        for rule in rules().values()
+    }
+    return tuple(cause for rule, texts in shown.items() if (cause := of_signs(rule, texts)))
 
 
-def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[tuple[str, str]]:
+def of_consequence(found: Sequence[Cause], course: Course) -> tuple[Cause, ...]:
+    """Those of the causes by `of_peers` that make something late where they are: use alone is no fault, and
+    healthy equals are used unevenly."""
+    late = [
+        place for cause in found for place in cause.places if named()[place.quantity][1] == "ms"
+    ]
+    return tuple(
+        cause
+        for cause in found
+        if any(touch(here, there, course.roles) for here in cause.places for there in late)
+    )
+
+
+def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[Shown]:
     series = course.series
     rows = series.rows.get(sign.series, np.zeros(0, int))
     kinds: dict[tuple[str, str], list[int]] = {}
@@ -59,13 +87,19 @@ def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[tuple[str, str
         equals, value = equals[np.isfinite(value)], value[np.isfinite(value)]
         if len(equals) < 2:
             continue
-        centre, spread = _of_others(value)
+        # healthy equals differ by factors: the spread is that of logarithms, and nothing is less than `zero`
+        zero = ZERO * limit.least
+        logs = np.log(np.maximum(value, zero))
+        centre, spread = _of_others(logs)
         if limit.load:
-            expected = _expected(course, equals, limit.load)
+            expected = np.log(np.maximum(_expected(course, equals, limit.load), zero))
             centre = np.where(np.isfinite(expected), expected, centre)
+            _, spread = _of_others(logs - centre)
         factor = limit.factor * (PAIR if len(equals) == 2 else 1.0)
-        down = np.full(len(equals), sign.down)
-        beyond = exceeds(value, centre, spread, limit.least, factor, down)
+        down, none = np.full(len(equals), sign.down), np.zeros(len(equals))
+        far = np.abs(logs - centre) > SPREADS * spread
+        centre = np.exp(centre)
+        beyond = far & (margins(value, centre, none, limit.least, factor, down) > 1)
         # where many are beyond, the others are no measure
         if 0 < beyond.sum() <= max(1, len(equals) // 3):
             known = np.full((2, len(series.places)), np.nan)
@@ -117,7 +151,7 @@ def _expected(course: Course, rows: Array, load: str) -> Array:
 
 
 def of_level(course: Course) -> tuple[Cause, ...]:
-    """What no healthy cluster has for a whole trial."""
+    """What no healthy cluster has for a whole trial, in the order of the rules."""
     means, known = whole(course)
     value = np.where(known, means.values[:, 0], np.nan)
     found = []
@@ -135,15 +169,14 @@ def of_level(course: Course) -> tuple[Cause, ...]:
                 )
         cause = of_signs(rule, shown)
         found += [cause] if cause else []
-    return ranked(found)
+    return tuple(found)
 
 
 def whole(course: Course) -> tuple[Series, Mask]:
     """Of each place its mean over the trial; whether it is known for long enough to be judged alone."""
-    value = np.append(course.series.means, np.fromiter(course.facts.values(), float))
     seconds = np.isfinite(course.values).sum(axis=1)
-    enough = np.append(seconds >= KNOWN * len(course.rate), np.full(len(course.facts), True))
-    return Series((*course.series.places, *course.facts), value[:, None]), enough
+    means = Series(course.series.places, course.series.means[:, None])
+    return means, seconds >= KNOWN * len(course.rate)
 
 
 @dataclass(frozen=True)
@@ -153,6 +186,7 @@ class Group:
     series: Series
     rate: Array
     worst_ms: Array
+    nodes: Container[str]
 
     @staticmethod
     def of(courses: Sequence[Course]) -> Group:
@@ -166,6 +200,7 @@ class Group:
             Series(tuple(rows), values),
             np.array([float(np.mean(course.rate)) for course in courses]),
             np.array([centre_and_spread(course.worst_ms)[0] for course in courses]),
+            {name for course in courses for name in course.roles},
         )
 
     def slow(self, trial: int) -> str | None:
@@ -175,11 +210,11 @@ class Group:
         others = f"the {len(self.rate) - 1} other trials"
         centre, spread = centre_and_spread(self.rate)
         rate = self.rate[trial]
-        if rate < min(FEWER * centre, centre - SPREADS * spread):
+        if rate < min(FEWER * centre, centre - DEVIATIONS * spread):
             return f"the rate is {100 * (1 - rate / centre):.0f} % below that of {others}"
         centre, spread = centre_and_spread(self.worst_ms)
         worst_ms = self.worst_ms[trial]
-        if worst_ms > max(LONGER * centre, centre + SPREADS * spread):
+        if worst_ms > max(LONGER * centre, centre + DEVIATIONS * spread):
             return (
                 f"the longest operation of its median second takes {worst_ms:,.0f} ms, {centre:,.0f} ms in "
                 f"{others}"
@@ -187,13 +222,32 @@ class Group:
         return None
 
     def of_trial(self, trial: int) -> tuple[Cause, ...]:
-        """What is unlike the other trials of the group, if the trial is slower than they are."""
+        """What is unlike the trials of the group that are not slow, if this one is; no coincidence."""
         slow = self.slow(trial)
         if slow is None:
             return ()
-        known = np.isfinite(self.series.values).sum(axis=1) >= FEWEST_TRIALS
-        centre = np.where(known, median_of_rows(self.series.values), np.nan)
-        spread = NORMAL * median_of_rows(np.abs(self.series.values - centre[:, None]))
-        value = self.series.values[:, trial]
-        found = held(self.series, "trials", value, centre, spread, "in the median trial")
-        return ranked(Cause(c.rule, c.where, f"{c.evidence}; {slow}") for c in found)
+        value = self.series.values[:, [trial]]
+        here, others = (list(self._judged(one)) for one in (value, self._normal))
+        windows = strongest(others, self._normal.shape[1])
+        most = {rule: float(margin[0]) for rule, margin in strongest(here, 1).items()}
+        centre, _ = self._usual
+        among = "in the median trial"
+        by_chance = coincidences(most, windows)
+        found = held(self.series, here, by_chance, value[:, 0], centre, among)
+        return ranked((replace(c, evidence=f"{c.evidence}; {slow}") for c in found), self.nodes)
+
+    def _judged(self, value: Array) -> Iterator[Judged]:
+        return judged(self.series, "trials", value, *self._usual)
+
+    @cached_property
+    def _normal(self) -> Array:
+        """Values of the trials that are not slow."""
+        return self.series.values[:, [self.slow(n) is None for n in range(len(self.rate))]]
+
+    @cached_property
+    def _usual(self) -> tuple[Array, Array]:
+        """Median and robust standard deviation of each row among those; NaN where too few are known."""
+        values = self._normal
+        known = np.isfinite(values).sum(axis=1) >= FEWEST_NORMAL
+        centre = np.where(known, median_of_rows(values), np.nan)
+        return centre, NORMAL * median_of_rows(np.abs(values - centre[:, None]))

@@ -18,8 +18,10 @@ from density_study.analysis.explanation.course import (
     Spell,
     Usual,
     mean_of_rows,
+    mean_of_windows,
+    share_of_seconds,
 )
-from density_study.analysis.explanation.spells import AMONG, course_share
+from density_study.analysis.explanation.spells import AMONG
 from density_study.analysis.explanation.words import compared
 from density_study.analysis.summary.numbers import probability
 
@@ -34,7 +36,7 @@ NO_RULE = "No rule held"
 
 def no_rule(course: Course, spell: Spell, seconds: np.typing.NDArray[np.bool_]) -> str:
     """The end of the sentence about a spell for which no rule holds. seconds: those of no spell."""
-    series = _with_shares(course)
+    series = _with_pauses(course)
     usual = Usual.of(series.values, seconds)
     value = mean_of_rows(series.values[:, course.within(*spell.core)])
     scores = _scores(value[:, None], usual)[:, 0]
@@ -71,32 +73,19 @@ def _scores(values: Array, usual: Usual) -> Array:
 
 def _of_chance(series: Series, usual: Usual, length: int) -> Array:
     """The largest score of all series in each window of so many usual seconds."""
-    values = series.values[:, usual.seconds]
-    count = values.shape[1] - length + 1
-    if count < 1:
-        return np.zeros(0)
-    first = np.unique(np.linspace(0, count - 1, min(count, MOST_WINDOWS)).astype(int))
-    known = np.isfinite(values)
-    sums, counts = (_windows(one, first, length) for one in (np.where(known, values, 0.0), known))
-    with np.errstate(invalid="ignore"):
-        means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    means = mean_of_windows(series.values[:, usual.seconds], length, MOST_WINDOWS)
     largest: Array = np.nan_to_num(_scores(means, usual), nan=0.0).max(axis=0)
     return largest
 
 
-def _windows(values: Array, first: Array, length: int) -> Array:
-    """Sums over [first, first + length) of each row."""
-    total = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
-    sums: Array = total[:, first + length] - total[:, first]
-    return sums
-
-
-def _with_shares(course: Course) -> Series:
-    """Its series, and of each second the share in which a daemon paused, flushed or compacted."""
+def _with_pauses(course: Course) -> Series:
+    """Its series, and of each second the share in which a daemon paused."""
     kinds = sorted({(event.kind, event.source) for event in course.events})
     shares = {
         Place(f"time in a {kind}", "", source): 100
-        * course_share(course, [e for e in course.events if (e.kind, e.source) == (kind, source)])
+        * share_of_seconds(
+            (e for e in course.events if (e.kind, e.source) == (kind, source)), course.seconds
+        )
         for kind, source in kinds
     }
     more = Series.of(shares, len(course.rate))

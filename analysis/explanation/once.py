@@ -1,4 +1,4 @@
-"""What a trial has once, from its tables: roles of hosts and nodes, and the requests to each region."""
+"""What a trial has once, from its tables: roles and cores of hosts and nodes, requests to each region."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from density_study.analysis.explanation.course import Place
+from density_study.analysis.explanation.course import HOST, Place
 
 
 def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
@@ -17,6 +17,15 @@ def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
             found.setdefault(name, set()).update(one["roles"] or ())
     for name, of_name in found.items():
         yield name, "worker" if "worker" in of_name else ",".join(sorted(of_name))
+
+
+def cores_of(nodes: pa.Table | None) -> Iterator[tuple[tuple[str, str], float]]:
+    """How many cores each host has, and each node may use; by host, and node or HOST. Unknown ones are left
+    out."""
+    for one in nodes.to_pylist() if nodes is not None else ():
+        if one["host_cores"]:
+            yield (one["host"], HOST), one["host_cores"]
+            yield (one["host"], one["node"]), one["cores"] or one["host_cores"]
 
 
 def requests(rows: pa.Table | None) -> dict[Place, float]:

@@ -1,13 +1,9 @@
-"""The course of each trial from the tables that ingest has written, a batch of trials at a time.
-
-Tables have a row per series and second; they are spread into matrices by sorting codes, not row by row.
-"""
+"""The course of each trial from the tables that ingest has written, a batch of trials at a time."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +12,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from density_study.analysis.explanation.course import (
-    Array,
-    Course,
-    Happening,
-    Place,
-    Series,
-)
-from density_study.analysis.explanation.once import requests, roles
-from density_study.cluster.model.host import MIB
+from density_study.analysis.explanation.course import Array, Course, Happening, Series
+from density_study.analysis.explanation.once import roles
+from density_study.analysis.explanation.sampled import ACTIVITIES, Rows, Seconds, sampled
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.store import dataset, table_path
 
 BATCH = 32
 TESTDFSIO = "testdfsio"
-NAMENODE = "namenode"
-_OF_HOST = {
-    "disk_read": "disk_read_bytes_s",
-    "disk_write": "disk_write_bytes_s",
-    "net_receive": "net_receive_bytes_s",
-    "net_send": "net_send_bytes_s",
-    "memory_available": "memory_available_bytes",
-    "memory_cached": "memory_cached_bytes",
-}
 _READ = (
     tables.OPERATION_SECONDS,
     tables.TRIAL_CPU_SERIES,
@@ -81,52 +62,6 @@ def _by_trial(run_root: Path, table: Table, trials: Sequence[str]) -> dict[str, 
     }
 
 
-@dataclass(frozen=True)
-class _Seconds:
-    """The seconds of a trial that count: after its ramp-up, without those in which clients start and end."""
-
-    first: int
-    count: int
-
-    def spread(self, rows: pa.Table, by: Sequence[str], values: Sequence[str]) -> _Spread:
-        """Each of `values` as a matrix: a row per combination of `by`, a column per second."""
-        second = rows["second"].to_numpy() - self.first
-        rows = rows.filter(pa.array((second >= 0) & (second < self.count)))
-        second = second[(second >= 0) & (second < self.count)]
-        code = np.zeros(len(rows), np.int64)
-        texts = []
-        for name in by:
-            coded = rows[name].combine_chunks().dictionary_encode()
-            texts.append(np.array(coded.dictionary.to_pylist(), object))
-            code = code * max(1, len(coded.dictionary)) + coded.indices.to_numpy()
-        found, row = np.unique(code, return_inverse=True)
-        keys = []
-        for names in reversed(texts):
-            keys.append(names[found % max(1, len(names))] if len(names) else np.zeros(0, object))
-            found = found // max(1, len(names))
-        matrices = {}
-        for name in values:
-            matrices[name] = np.full((len(keys[0]), self.count), np.nan)
-            matrices[name][row, second] = rows[name].to_numpy()
-        return _Spread(list(zip(*reversed(keys), strict=True)), matrices)
-
-    def placed(self, values: pd.Series[float]) -> Array:
-        """The values by second; NaN where there is none."""
-        found: Array = values.reindex(pd.RangeIndex(self.first, self.first + self.count)).to_numpy(
-            float
-        )
-        return found
-
-
-@dataclass(frozen=True)
-class _Spread:
-    keys: list[tuple[str, ...]]
-    of: Mapping[str, Array]
-
-
-Rows = Mapping[Table, pa.Table | None]
-
-
 def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -> Course | None:
     done = rows[tables.OPERATION_SECONDS]
     length_s = about["window_end_epoch_s"] - about["window_start_epoch_s"]
@@ -144,8 +79,9 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         return None
     if end <= begin:
         return None
-    seconds = _Seconds(begin, end - begin)
-    found = dict(_series(seconds, rows))
+    seconds = Seconds(begin, end - begin)
+    events = tuple(_events(rows[tables.DEVICE_EVENTS]))
+    found = dict(sampled(seconds, rows, events))
     series = Series.of(found, seconds.count)
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), "ops/s"
@@ -157,10 +93,9 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         first=seconds.first,
         rate=rate,
         worst_ms=_longest_ms(seconds, logged, float(about["window_start_epoch_s"])),
-        events=tuple(_events(rows[tables.DEVICE_EVENTS])),
+        events=tuple(event for event in events if event.kind not in ACTIVITIES),
         series=series,
         unit=unit,
-        facts=requests(rows[tables.REGIONS]),
         roles=dict(roles(rows[tables.NODES])),
     )
 
@@ -188,83 +123,12 @@ def _without_gaps(values: Array) -> Array:
     return filled
 
 
-def _series(seconds: _Seconds, rows: Rows) -> Iterator[tuple[Place, Array]]:
-    cpu, disks, sampled = (
-        rows[table]
-        for table in (tables.TRIAL_CPU_SERIES, tables.HOST_DISK_SERIES, tables.DEVICE_SERIES)
-    )
-    if cpu is not None:
-        yield from _of_cpu(seconds, cpu, rows[tables.NODES])
-    if disks is not None:
-        spread = seconds.spread(disks, ["host"], list(_OF_HOST.values()))
-        for row, (host,) in enumerate(spread.keys):
-            for quantity, column in _OF_HOST.items():
-                yield Place(quantity, host), spread.of[column][row] / MIB
-    if sampled is not None:
-        yield from _of_devices(seconds, sampled)
-
-
-def _of_cpu(
-    seconds: _Seconds, rows: pa.Table, nodes: pa.Table | None
-) -> Iterator[tuple[Place, Array]]:
-    """iowait, steal, use of each host, and its use by nobody's processes; use of the client."""
-    spread = seconds.spread(
-        rows, ["host", "scope"], ["cpu_user", "cpu_system", "cpu_iowait", "cpu_steal", "cpu_idle"]
-    )
-    row_of = {key: row for row, key in enumerate(spread.keys)}
-    own = spread.of["cpu_user"] + spread.of["cpu_system"]
-    of_node = {(n["host"], n["scope"]): n for n in nodes.to_pylist()} if nodes is not None else {}
-    for (host, scope), row in row_of.items():
-        if scope == f"host:{host}":
-            steal = np.nan_to_num(spread.of["cpu_steal"][row])
-            used = 100.0 - spread.of["cpu_idle"][row] - spread.of["cpu_iowait"][row] - steal
-            yield Place("iowait", host), spread.of["cpu_iowait"][row]
-            yield Place("steal", host), spread.of["cpu_steal"][row]
-            yield Place("cpu_used", host), used
-            processes = [
-                place
-                for (where, name), place in row_of.items()
-                if where == host and not name.startswith(("host:", "guest:"))
-            ]
-            if processes:
-                of_nodes = np.nansum(own[processes], axis=0)
-                some = np.isfinite(own[processes]).any(axis=0)
-                yield (
-                    Place("other_programs", host),
-                    np.where(some, np.maximum(used - of_nodes, 0.0), np.nan),
-                )
-        elif scope == "client" or scope.startswith("client:"):
-            node = of_node.get((host, scope))
-            if node is not None and node["cores"]:
-                share = own[row] * node["host_cores"] / node["cores"]
-                yield Place("client_cpu", host), share
-
-
-def _of_devices(seconds: _Seconds, rows: pa.Table) -> Iterator[tuple[Place, Array]]:
-    """Every metric that was sampled, and of each daemon whether it answered at all."""
-    spread = seconds.spread(rows, ["name", "host", "source"], ["value"])
-    values = spread.of["value"]
-    by_daemon: dict[tuple[str, str], list[int]] = {}
-    for row, (name, host, source) in enumerate(spread.keys):
-        of_namenode = source.rpartition("/")[2].partition("-")[0] == NAMENODE
-        yield Place(f"{NAMENODE}_{name}" if of_namenode else name, host, source), values[row]
-        if "/" in source:
-            by_daemon.setdefault((host, source), []).append(row)
-    polled = [row for daemon in by_daemon.values() for row in daemon]
-    any_known = np.isfinite(values[polled]).any(axis=0)
-    for (host, source), of_daemon in by_daemon.items():
-        answered = np.isfinite(values[of_daemon]).any(axis=0)
-        silent = np.where(any_known, np.where(answered, 0.0, 100.0), np.nan)
-        if answered.any():
-            yield Place("silent", host, source), silent
-
-
 def _events(rows: pa.Table | None) -> Iterator[Happening]:
     for row in rows.to_pylist() if rows is not None else ():
         yield Happening(row["kind"], row["source"], row["start_s"], row["end_s"], row["what"])
 
 
-def _longest_ms(seconds: _Seconds, logged: pd.DataFrame | None, start_s: float) -> Array:
+def _longest_ms(seconds: Seconds, logged: pd.DataFrame | None, start_s: float) -> Array:
     """The longest successful operation that ended in each second; intended latency, if the trial has any."""
     if logged is None:
         return np.full(seconds.count, np.nan)

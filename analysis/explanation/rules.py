@@ -30,20 +30,20 @@ class Limit:
     load: str = ""
 
 
-def exceeds(
+def margins(
     value: Array,
     centre: Array,
     spread: Array,
     least: Array | float,
     factor: Array | float,
     down: Mask,
-) -> Mask:
-    """Of each value whether it lies far enough beyond. False where one of them is not known."""
-    sign = np.where(down, -1.0, 1.0)
-    times = np.where(down, centre / factor, centre * factor)
-    # each of the three is a value that must be passed, upwards or downwards
-    limits = [sign * times, sign * centre + least, sign * centre + SPREADS * spread]
-    found: Mask = sign * value > np.maximum.reduce(limits)
+) -> Array:
+    """How far each value lies beyond, over how far it must at least: above 1 it is beyond. 0 where one of
+    them is not known."""
+    times = np.where(down, centre - centre / factor, centre * factor - centre)
+    needed = np.maximum.reduce([times, np.broadcast_to(least, times.shape), SPREADS * spread])
+    away = np.where(down, centre - value, value - centre)
+    found: Array = np.nan_to_num(away / needed)
     return found
 
 
@@ -64,7 +64,7 @@ class Sign:
 class Rule:
     """`id`: kebab case, as in summary.json. `place`: in the file. `event`: kind of event of a daemon that is
     the cause, instead of signs. sentence: with {where}. friends: what looks alike and is another cause.
-    unless: rules that explain the same better, where they hold."""
+    unless: rules that explain the same better, where they hold at the same place; unless_anywhere: at any."""
 
     id: str
     place: int
@@ -76,6 +76,7 @@ class Rule:
     event: str = ""
     signs: tuple[Sign, ...] = ()
     unless: tuple[str, ...] = ()
+    unless_anywhere: tuple[str, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -91,16 +92,13 @@ def rules() -> Mapping[str, Rule]:
 
 
 def _rule(place: int, declared: Mapping[str, Any]) -> Rule:
-    known = {
-        key: value for key, value in declared.items() if key not in ("class", "signs", "unless")
+    known: dict[str, Any] = {
+        key: tuple(value) if key.startswith("unless") else value
+        for key, value in declared.items()
+        if key not in ("class", "signs")
     }
-    return Rule(
-        place=place,
-        kind=declared["class"],
-        signs=tuple(map(_sign, declared.get("signs", ()))),
-        unless=tuple(declared.get("unless", ())),
-        **known,
-    )
+    signs = tuple(map(_sign, declared.get("signs", ())))
+    return Rule(place=place, kind=declared["class"], signs=signs, **known)
 
 
 def _sign(declared: Mapping[str, Any]) -> Sign:

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from density_study.analysis.explanation.causes import Cause, held, ranked
+from density_study.analysis.explanation.causes import Cause, held, judged, ranked, strongest
+from density_study.analysis.explanation.chance import Windows, coincidences
 from density_study.analysis.explanation.course import (
-    Array,
     Course,
     Happening,
+    Place,
     Spell,
     Usual,
     mean_of_rows,
 )
-from density_study.analysis.explanation.rules import Rule, rules
-from density_study.analysis.explanation.words import several
+from density_study.analysis.explanation.rules import rules
 
 BEFORE_S = 1.0  # a stall shows up to a second later: an operation is counted when it ends
 PAUSE_MS = 100.0  # shorter pauses do not make a second slow
 PAUSE_SHARE = 0.4  # of what the spell lost, or of its longest operation, that the pauses last
 PAUSED_TIME = 0.2  # of the spell itself
 UNUSUAL = 3.0  # times the trial's other seconds
-ACTIVE_SHARE = 0.5  # of the spell in which a flush or a compaction ran
-USUAL_ACTIVITY = 0.3  # share of the other seconds beyond which such an activity is no news
 AMONG = "in the median second"
 PAUSES = ("gc pause", "safepoint")
 
 
-def causes(course: Course, spell: Spell, usual: Usual) -> tuple[Cause, ...]:
-    """The causes whose rules hold, the most specific one first."""
+def causes(
+    course: Course, spell: Spell, usual: Usual, windows: Windows, spells: int
+) -> tuple[Cause, ...]:
+    """The causes whose rules hold, and not by coincidence; the most specific one first. windows: of the
+    trials of its test case. spells: how many the trial has."""
     core = course.within(*spell.core)
     value = mean_of_rows(course.values[:, core])
-    found = [*_pauses(course, spell, usual)]
-    for rule in rules().values():
-        if rule.event and rule.event not in PAUSES:
-            found += _activity(rule, course, spell, usual)
-    found += held(course.series, "spell", value, usual.centre, usual.spread, AMONG)
-    return ranked(found)
+    signs = list(judged(course.series, "spell", value[:, None], usual.centre, usual.spread))
+    here = {rule: float(margin[0]) for rule, margin in strongest(signs, 1).items()}
+    by_chance = coincidences(here, windows.of(spell.core[1] - spell.core[0] + 1), spells)
+    found = held(course.series, signs, by_chance, value, usual.centre, AMONG)
+    return ranked((*_pauses(course, spell, usual), *found), course.roles)
 
 
 def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
@@ -61,37 +61,7 @@ def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
             found.append((paused_s, source, max(in_spell, key=lambda one: one.end_s - one.start_s)))
     for paused_s, source, longest in sorted(found, key=lambda one: -one[0])[:1]:
         evidence = f"{1000 * paused_s:,.0f} ms, {longest.what}, at {longest.start_s:.1f} s"
-        yield Cause(by_event[longest.kind], source, evidence)
-
-
-def _activity(rule: Rule, course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
-    """A flush or a compaction that ran in most of the spell, and seldom elsewhere."""
-    events = [event for event in course.events if event.kind == rule.event]
-    first, last = spell.core
-    if covered_s(clipped(events, first, last + 1)) < ACTIVE_SHARE * (last + 1 - first):
-        return
-    active = course_share(course, events) > 0
-    if usual.seconds.any() and active[usual.seconds].mean() > USUAL_ACTIVITY:
-        return
-    within = [
-        event
-        for event in sorted(events, key=lambda one: one.start_s - one.end_s)
-        if clipped([event], first, last + 1)
-    ]
-    texts = [f"{one.source}: {one.what}, until {one.end_s:.0f} s" for one in within]
-    yield Cause(rule, within[0].source, several(texts))
-
-
-def course_share(course: Course, events: Sequence[Happening]) -> Array:
-    """The share of each second in which one of the events ran."""
-    knots, covered = [float(course.first) - 1.0], [0.0]
-    for one in sorted(events, key=lambda event: event.start_s):
-        start_s = max(one.start_s, knots[-1])
-        if one.end_s > start_s:
-            knots += [start_s, one.end_s]
-            covered += [covered[-1], covered[-1] + one.end_s - start_s]
-    edges = np.arange(course.first, course.first + len(course.rate) + 1)
-    return np.diff(np.interp(edges, knots, covered))
+        yield Cause(by_event[longest.kind], (Place(longest.kind, "", source),), evidence)
 
 
 def clipped(events: Iterable[Happening], start_s: float, end_s: float) -> list[Happening]:

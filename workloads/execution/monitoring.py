@@ -182,7 +182,8 @@ def _profiles(running: _Running) -> Iterator[Path]:
 
 
 def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
-    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host."""
+    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host. Those of an
+    existing cluster are asked by the client's machine."""
     names = {machine.name for machine in machines}
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     for node in cluster.topology.nodes:
@@ -191,6 +192,8 @@ def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[
         for daemon, address in cluster.endpoints.all("jmx").items():
             if daemon.partition("/")[0] == node.name:
                 of_machine[daemon] = address
+    if others := cluster.endpoints.all("others.jmx"):
+        found[cluster.topology.client.host].update(others)
     return found
 
 

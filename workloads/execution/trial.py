@@ -156,7 +156,8 @@ def _means(
     devices = run.study.monitor.also if step.devices is None else step.devices
     profiled = step.monitored and "profile" in devices
     profiler = put_profiler(context.cluster.site, machines) if profiled else {}
-    kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
+    access = context.cluster.endpoints.access
+    kinds = with_devices(devices, daemons, profiler, access) if step.monitored else {}
     return kind_of(test_case.workload).runner(), Monitors(context, period_s, kinds, machines)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.parsing import RejectedError, decimal
 from density_study.workloads.monitors.devices import device_command, devices
@@ -53,11 +54,12 @@ def with_devices(
     names: Iterable[str],
     daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     profiler: Mapping[str, str] = MappingProxyType({}),
+    access: Access = OPEN,
 ) -> Mapping[str, MonitorCommand]:
     """The default monitors and these devices. daemons: those of each machine, with their HTTP address.
-    profiler: its path on each machine."""
+    profiler: its path on each machine. access: to the daemons."""
     sampled = {
-        name: partial(device_command, device=name, daemons=daemons)
+        name: partial(device_command, device=name, daemons=daemons, access=access)
         for name in DEVICES
         if name in devices()
     }

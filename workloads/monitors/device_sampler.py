@@ -46,13 +46,20 @@ JMX = "jmx"
 JMX_FRESH_S = 0.02
 
 
-def run(device: str, host: str, period_s: float, output: Path, daemons: Mapping[str, str]) -> None:
+def run(
+    device: str,
+    host: str,
+    period_s: float,
+    output: Path,
+    daemons: Mapping[str, str],
+    ca_file: str = "",
+) -> None:
     """Sample until TERM or INT at multiples of the period of the wall clock; daemons a period after their
     last answers. A late round leaves a gap."""
     hold_stop()
     columns = devices()[device].columns
     asks = device == JMX
-    read = JmxPoller(daemons, period_s).read if asks else READERS[device]()
+    read = JmxPoller(daemons, period_s, ca_file).read if asks else READERS[device]()
     with output.open("w", encoding="utf-8") as file:
         file.write(f"{title(host, device)}\n{header(columns)}\n")
         stopped = False
@@ -84,12 +91,14 @@ def main() -> None:
     parser.add_argument("--period", required=True, type=float, metavar="SECONDS")
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--daemon", action="append", default=[], metavar="NAME=ADDRESS")
+    parser.add_argument("--ca-file", default="", metavar="PEM")
     arguments = parser.parse_args()
     if arguments.device == canary.NAME:
         canary.run(arguments.host, arguments.period, arguments.output)
         return
     daemons = dict(daemon.split("=", 1) for daemon in arguments.daemon)
-    run(arguments.device, arguments.host, arguments.period, arguments.output, daemons)
+    given = (arguments.device, arguments.host, arguments.period, arguments.output)
+    run(*given, daemons, arguments.ca_file)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from density_study.workloads.monitors.dool_header import YEARS_S
@@ -108,8 +109,10 @@ def device_command(
     *,
     device: str,
     daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    access: Access = OPEN,
 ) -> Command:
-    """Runs our sampler of one device. daemons: those of each machine, with their HTTP address."""
+    """Runs our sampler of one device. daemons: those of each machine, with their HTTP address.
+    access: to them."""
     asked = [f"{name}={address}" for name, address in sorted(daemons.get(host, {}).items())]
     return Command(
         name=f"monitor-{device}-{host}",
@@ -117,8 +120,9 @@ def device_command(
             *(*python, "-m", "density_study.workloads.monitors.device_sampler"),
             *("--device", device, "--host", host, "--period", str(period_s), "--output", output),
             *(part for daemon in asked for part in ("--daemon", daemon)),
+            *(("--ca-file", access.ca_file) if asked and access.ca_file else ()),
         ),
-        env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},
+        env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", **(access.env if asked else {})},
     )
 
 

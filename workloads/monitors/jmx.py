@@ -1,4 +1,5 @@
-"""Polls the JMX metrics of daemons over HTTP. Standard library only: it runs on hosts.
+"""Polls the JMX metrics of daemons over HTTP, by TLS and Kerberos if they want it. Standard library only: it
+runs on hosts.
 
 A daemon that does not answer within the period, as in a long pause, has an empty round: unknown, not zero.
 """
@@ -7,6 +8,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import ssl
+import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,17 +20,20 @@ from density_study.workloads.monitors.devices import declarations
 
 MOST_BYTES = 2**24
 """Of one answer; what it cuts off is no JSON."""
+COOKIE = "hadoop.auth="
+LOGIN_S = 10.0
 Bean = tuple[str, Sequence[Sequence[Any]]]
 """A query, and of each attribute its name, the column that it adds to, and the factor if that is not 1."""
 
 
 class JmxPoller:
-    """daemons: address of each daemon (<node>/<daemon>). Daemons of other kinds are left out."""
+    """daemons: address of each daemon (<node>/<daemon>), with https:// before it if it speaks TLS. Daemons of
+    other kinds are left out. ca_file: PEM file of their authorities; empty: those of this machine."""
 
-    def __init__(self, daemons: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(self, daemons: Mapping[str, str], timeout_s: float, ca_file: str = "") -> None:
         self._timeout_s = timeout_s
         self._daemons = [
-            _Daemon(name, address, timeout_s, beans)
+            _Daemon(name, _Page(address, timeout_s, ca_file), beans)
             for name, address in sorted(daemons.items())
             if (beans := beans_of(name))
         ]
@@ -69,10 +76,9 @@ def _is_count(value: object) -> bool:
 
 
 class _Daemon:
-    def __init__(self, name: str, address: str, timeout_s: float, beans: Sequence[Bean]) -> None:
+    def __init__(self, name: str, page: _Page, beans: Sequence[Bean]) -> None:
         self.name = name
-        self._address, self._timeout_s, self._beans = address, timeout_s, beans
-        self._connection: http.client.HTTPConnection | None = None
+        self._page, self._beans = page, beans
         self._thread: threading.Thread | None = None
         self.answer: Mapping[str, float] = {}
         """Empty while a question is open."""
@@ -86,15 +92,59 @@ class _Daemon:
         return self._thread
 
     def _ask(self) -> None:
-        if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._address, timeout=self._timeout_s)
         try:
-            answers = [self._get(self._connection, query) for query, _ in self._beans]
+            answers = [self._page.get(query) for query, _ in self._beans]
             self.answer = columns_of(answers, self._beans)
         except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError):
-            self._connection.close()  # no answer, or not one of a Hadoop daemon
+            self._page.close()  # no answer, or not one of a Hadoop daemon
 
-    def _get(self, connection: http.client.HTTPConnection, query: str) -> Mapping[str, Any]:
-        connection.request("GET", f"/jmx?qry={quote(query, safe=':=,*')}")
-        answer: Mapping[str, Any] = json.loads(connection.getresponse().read(MOST_BYTES))
+
+class _Page:
+    """/jmx of one daemon, over one connection. Where it asks who we are, curl logs in by the Kerberos ticket
+    ($KRB5CCNAME), once: Hadoop's and HBase's servers then know us by a cookie for hours."""
+
+    def __init__(self, address: str, timeout_s: float, ca_file: str) -> None:
+        self._base = address if "://" in address else f"http://{address}"
+        self._timeout_s, self._ca_file, self._cookie = timeout_s, ca_file, ""
+        address = self._base.partition("://")[2]
+        if self._base.startswith("https://"):
+            trusted = ssl.create_default_context(cafile=ca_file or None)
+            self._connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                address, timeout=timeout_s, context=trusted
+            )
+        else:
+            self._connection = http.client.HTTPConnection(address, timeout=timeout_s)
+
+    def get(self, query: str) -> Mapping[str, Any]:
+        """Raises OSError, HTTPException or ValueError without an answer in JSON."""
+        path = f"/jmx?qry={quote(query, safe=':=,*')}"
+        status, body = self._once(path)
+        if status == http.client.UNAUTHORIZED:
+            self._cookie = self._log_in(path)
+            status, body = self._once(path)
+        if status != http.client.OK:
+            raise http.client.HTTPException(f"status {status}")
+        answer: Mapping[str, Any] = json.loads(body)
         return answer
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _once(self, path: str) -> tuple[int, bytes]:
+        self._connection.request(
+            "GET", path, headers={"Cookie": self._cookie} if self._cookie else {}
+        )
+        answer = self._connection.getresponse()
+        return answer.status, answer.read(MOST_BYTES)
+
+    def _log_in(self, path: str) -> str:
+        """The cookie; OSError if there is none."""
+        trusted = ("--cacert", self._ca_file) if self._ca_file else ()
+        words = ("curl", "-q", "--silent", "--negotiate", "--user", ":", "--output", os.devnull,
+                 "--dump-header", "-", "--max-time", f"{LOGIN_S:g}", *trusted, self._base + path)  # fmt: skip
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        for line in done.stdout.splitlines():
+            name, _, value = line.partition(":")
+            if name.lower() == "set-cookie" and value.strip().startswith(COOKIE):
+                return value.partition(";")[0].strip()
+        raise OSError("it does not let us in")

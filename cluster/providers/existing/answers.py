@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ class Answers:
 
     `namenode`, `resourcemanager`: host:port of their web servers. `hadoop`: HDFS's version, as on Maven
     Central. `free_mib`: what HDFS has left, replicas included. `workers`: addresses of DataNodes, names of
-    NodeManagers' hosts.
+    NodeManagers' hosts. `pages`: host:port of each DataNode's web server.
     """
 
     namenode: str
@@ -29,6 +29,7 @@ class Answers:
     datanodes: int
     free_mib: int
     workers: tuple[str, ...]
+    pages: tuple[str, ...]
 
 
 def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
@@ -38,7 +39,8 @@ def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
     manager = _active(managers, "ResourceManager", _is_active_manager, access)
     (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
     (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
-    datanodes = json.loads(facts["LiveNodes"]).values()
+    live = json.loads(facts["LiveNodes"])
+    datanodes = live.values()
     listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
     nodes = listed.get("node", [])
     if facts["Safemode"]:
@@ -55,7 +57,17 @@ def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
             *(one["xferaddr"].rpartition(":")[0] for one in datanodes),
             *(one["nodeHostName"] for one in nodes if one["state"] == "RUNNING"),
         ),
+        pages=tuple(_pages(live, namenode)),
     )
+
+
+def _pages(live: Mapping[str, Mapping[str, Any]], namenode: str) -> Iterator[str]:
+    """By the DataNodes' names, for which the KDC knows them; their addresses stand with the ports."""
+    scheme = "https://" if namenode.startswith("https://") else ""
+    for name, about in live.items():
+        address = str(about.get("infoSecureAddr" if scheme else "infoAddr", ""))
+        if address:
+            yield f"{scheme}{name.rpartition(':')[0]}:{address.rpartition(':')[2]}"
 
 
 def require_queue(manager: str, queue: str, access: Access = OPEN) -> None:

@@ -7,6 +7,7 @@ on this machine.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from density_study.cluster.model.topology import ExistingTopology, Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
-from density_study.cluster.providers.existing.answers import ask, require_queue
+from density_study.cluster.providers.existing.answers import Answers, ask, require_queue
 from density_study.cluster.providers.existing.configuration import (
     copy_configuration,
     read_configuration,
@@ -147,6 +148,7 @@ class ExistingProvider(Provider[ExistingTopology]):
                 "resourcemanager.http": {"resourcemanager": answers.resourcemanager},
                 "zookeeper.client": {"zookeeper": configuration.get("hbase.zookeeper.quorum")},
                 "regionserver.http": servers,
+                "others.jmx": _daemons(answers, servers.values()),
             },
             access,
         )
@@ -303,6 +305,18 @@ def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
 def _host(server: str) -> str:
     """The host of a RegionServer named <host>,<port>,<start>."""
     return server.partition(",")[0]
+
+
+def _daemons(answers: Answers, servers: Iterable[str]) -> dict[str, str]:
+    """<host>/<daemon> -> address of its web server; a second daemon of a kind on a host has its port, too."""
+    found: dict[str, str] = {}
+    pages = {"namenode": [answers.namenode], "datanode": answers.pages, "regionserver": servers}
+    for daemon, addresses in pages.items():
+        for address in addresses:
+            host, _, port = address.rpartition("/")[2].rpartition(":")
+            name = f"{host}/{daemon}"
+            found[f"{name}-{port}" if name in found else name] = address
+    return found
 
 
 def _what(intent: Intent) -> str:

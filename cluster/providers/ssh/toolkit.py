@@ -18,6 +18,7 @@ _MODULES = (
     "cluster/machine/*.py",
     "cluster/machine/privileged/*.py",
     "cluster/model/__init__.py",
+    "cluster/model/access.py",
     "cluster/model/dividing/__init__.py",
     "cluster/model/dividing/cpus.py",
     "cluster/model/errors.py",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads import tables
+from density_study.workloads.tables.store import read_table
 from tests.live.secure.kdc import REALM
 from tests.live.secure.leaks import files, keys, leaks, watching
 from tests.live.secure.secure import CLIENT, SecureCluster, secure_cluster
@@ -21,6 +23,7 @@ study: live-secure
 question: What does this cluster do?
 provider: existing
 existing: {configuration: CONF, folder: FOLDER, kerberos: {LOGIN, krb5_conf: KRB5}, limits: {rate: off}}
+monitor: {also: [jmx]}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 32 MiB}
   - ycsb: {records: [5_000], mixes: [load, c], threads: [2], duration: 6 s, warm_up: 2 s,
@@ -72,6 +75,9 @@ def test_a_study_by_keytab_measures_and_tells_no_secret(
         "hbase.rpc.protection": "privacy",
     }
     assert secure.left_of_studies() == [] and secure.canaries() == before
+    sampled = read_table(run, tables.DEVICE_SERIES)
+    daemons = {f"localhost/{name}" for name in ("namenode", "datanode", "regionserver")}
+    assert daemons == set(sampled[sampled["device"] == "jmx"]["source"])
 
     passwords = {name: text.encode() for name, text in secure.passwords.items()}
     secrets = {**passwords, **keys(secure.keytab), **watch.tokens, **watch.tickets}

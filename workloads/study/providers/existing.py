@@ -21,11 +21,15 @@ class ExistingRules(ProviderRules):
         if study.existing is None:
             message = "provider existing needs the key existing, with configuration and folder"
             raise FaultyKeyError(message, "provider")
-        if own := {"jmx", "gc", "profile"}.intersection(study.monitor.also):
+        if own := {"gc", "profile"}.intersection(study.monitor.also):
             raise FaultyKeyError(
                 f"{min(own)} watches daemons that the study has started; those of an existing cluster belong "
                 "to others",
                 *("monitor", "also"),
+            )
+        if study.existing.endpoint is not None and "jmx" in study.monitor.also:
+            raise FaultyKeyError(
+                "jmx asks the daemons of HDFS and HBase; an endpoint has none", *("monitor", "also")
             )
         check_existing(
             study.existing, study.factors.cluster, [host.name for host in study.hosts[:-1]]

@@ -10,15 +10,26 @@ import numpy as np
 import pytest
 
 from density_study.analysis.explanation.causes import Cause
-from density_study.analysis.explanation.course import Course, Happening, Place, Series, Spell
-from density_study.analysis.explanation.explain import sentence
+from density_study.analysis.explanation.course import (
+    Course,
+    Happening,
+    Place,
+    Series,
+    Spell,
+    share_of_seconds,
+)
+from density_study.analysis.explanation.explain import explain, sentence
 from density_study.analysis.explanation.slow import LEAST_SECONDS, slow_spells
-from density_study.analysis.explanation.spells import causes, covered_s
+from density_study.analysis.explanation.spells import covered_s
 
 TRIALS = 200
 SECONDS = 60
 DISTURBED = slice(30, 32)
 SERVERS = ("w1/regionserver-1", "w2/regionserver-1")
+
+
+def shares(events: Sequence[Happening], first: int = 10) -> Any:
+    return 100 * share_of_seconds(events, range(first, first + SECONDS))
 
 
 def quiet(rng: np.random.Generator, first: int = 10) -> Course:
@@ -35,11 +46,13 @@ def quiet(rng: np.random.Generator, first: int = 10) -> Course:
         for server in SERVERS
         for at_s in first + np.sort(rng.uniform(0, SECONDS, 25))
     ]
-    events += [
-        Happening("flush", rng.choice(SERVERS), at_s, at_s + rng.uniform(0.05, 0.4), "0.2 s")
+    flushes = [
+        Happening("flush", SERVERS[0], at_s, at_s + rng.uniform(0.05, 0.4), "0.2 s")
         for at_s in first + rng.uniform(0, SECONDS, 3)
     ]
     series = {
+        Place("flushing", "", SERVERS[0]): shares(flushes, first),
+        Place("compacting", "", SERVERS[0]): np.zeros(SECONDS),
         Place("iowait", "h"): rng.gamma(1.0, 3.0, SECONDS),
         Place("io_stall", "h"): rng.gamma(1.0, 5.0, SECONDS),
         Place("read_await", "h", "sda"): rng.lognormal(0, 0.7, SECONDS),
@@ -86,9 +99,10 @@ def compacted(course: Course, rng: np.random.Generator) -> Course:
     busy = slowed(course, rng, where)
     end_s = course.first + where.stop + rng.uniform(0.0, 1.0)
     event = Happening("compaction", SERVERS[0], end_s - rng.uniform(7.0, 8.0), end_s, "7.6 s")
-    return raised(
-        replace(busy, events=(*course.events, event)), {"iowait": 30.0, "cpu_used": 20.0}, where
-    )
+    values = busy.series.values.copy()
+    values[busy.series.rows["compacting"]] += shares([event], course.first)
+    compacting = replace(busy, series=Series(busy.series.places, values))
+    return raised(compacting, {"iowait": 30.0, "cpu_used": 20.0}, where)
 
 
 def stalled(course: Course, rng: np.random.Generator) -> Course:
@@ -119,8 +133,7 @@ def raised(course: Course, by: dict[str, float], where: slice = DISTURBED) -> Co
 
 
 def named(course: Course) -> list[tuple[Spell, tuple[Cause, ...]]]:
-    spells = slow_spells(course)
-    return [(spell, causes(course, spell, course.usual(spells))) for spell in spells]
+    return list(explain({"t": course})[0].spells)
 
 
 @pytest.mark.parametrize(
@@ -227,9 +240,8 @@ def kinds_of(
     events: Sequence[Happening], rate: Sequence[float] = (*STEADY, 40, *STEADY)
 ) -> list[str]:
     made = course(rate, events=tuple(events))
-    spells = slow_spells(made)
-    assert len(spells) == 1
-    return [cause.rule.id for cause in causes(made, spells[0], made.usual(spells))]
+    ((_, found),) = named(made)
+    return [cause.rule.id for cause in found]
 
 
 def test_a_pause_must_last_for_a_good_part_of_what_was_lost() -> None:
@@ -254,19 +266,21 @@ def test_a_collection_within_a_safepoint_counts_once() -> None:
 
 
 def test_a_compaction_that_runs_all_the_time_is_no_news() -> None:
-    lasting = Happening("compaction", "w1/regionserver-1", 11.9, 13.2, "1.3 s")
-    assert kinds_of([lasting]) == ["compaction"]
-    others = [
-        Happening("compaction", "w1/regionserver-1", s, s + 1.0, "1.0 s") for s in range(0, 24, 2)
-    ]
-    assert kinds_of([lasting, *others]) == []
+    """Coincidence is judged by the trial's other seconds: of two alike, one is slow."""
+    once = np.zeros(2 * len(STEADY) + 1)
+    once[len(STEADY)] = 90.0
+    often = once.copy()
+    often[::2] = 95.0
+    for values, expected in ((once, ["compaction"]), (often, [])):
+        series = Series.of({Place("compacting", "", SERVERS[0]): values}, len(values))
+        ((_, found),) = named(course((*STEADY, 40, *STEADY), series=series))
+        assert [cause.rule.id for cause in found] == expected
 
 
 def test_the_sentence_has_the_evidence_or_says_that_there_is_none() -> None:
     made = course((*STEADY, 40, *STEADY), events=(pause(12.1, 12.65),))
-    (spell,) = slow_spells(made)
-    usual = made.usual([spell])
-    text = sentence(made, spell, usual, causes(made, spell, usual))
+    ((spell, found),) = named(made)
+    text = sentence(made, spell, made.usual([spell]), found)
     assert text.startswith("second 12: rate 60 % below the median (40 of 100 ops/s)")
     assert text.endswith(
         ". With it: w1/regionserver-1 stood still for garbage collection (550 ms, Pause Full, at 12.1 s)."

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from density_study.analysis.explanation.course import Course, Happening, Place, Series
-from density_study.analysis.explanation.explain import sentence
-from density_study.analysis.explanation.slow import slow_spells
-from density_study.analysis.explanation.spells import causes
+from density_study.analysis.explanation.explain import explain, sentence
 from density_study.workloads.monitors.devices import devices
 
 SECONDS = 60
@@ -27,9 +25,9 @@ def _told(
     rate[spell] = 300
     sampled = Series.of(series, SECONDS)
     course = Course(0, rate, np.full(SECONDS, 20.0), events, sampled)
-    spells = slow_spells(course)
-    usual = course.usual(spells)
-    return sentence(course, spells[0], usual, causes(course, spells[0], usual))
+    (made,) = explain({"t": course})
+    spell, found = made.spells[0]
+    return sentence(course, spell, made.usual, found)
 
 
 def _jumps(usual: float, then: float) -> Any:

@@ -105,7 +105,8 @@ def test_a_daemon_that_does_not_answer_is_silent_and_the_namenode_is_no_server(r
 
 
 def test_shares_of_regions_and_servers_are_facts(run: Path) -> None:
-    facts = _course(run).facts
+    series = _course(run).series
+    facts = dict(zip(series.places, series.means, strict=True))
     assert facts[Place("region_share", "", "the region from user4")] == pytest.approx(40.0)
     assert facts[Place("region_excess", "", "the region from user4")] == pytest.approx(1.6)
     assert facts[Place("server_requests", "", "s0")] == pytest.approx(60.0)
@@ -168,3 +169,46 @@ def test_hosts_have_the_roles_of_their_nodes(run: Path) -> None:
         **{"m": "master", "w": "worker", "c": "client", "z": ""},
         **{"h1": "worker", "h2": "client", "h3": ""},
     }
+
+
+def test_waits_and_limits_are_shares_of_the_cores(run: Path) -> None:
+    """Of 16 cores, and of the 2 that the node may use: on a larger host the same milliseconds are less."""
+    _write(run, tables.NODES, [
+        {"trial": "t1", "node": "w", "host": "h1", "scope": "node:w", "roles": ["worker"], "cores": 2,
+         "host_cores": 16}
+    ])  # fmt: skip
+    _write(run, tables.DEVICE_SERIES, [
+        {"trial": "t1", "host": "h1", "device": "x", "source": source, "name": name, "unit": "percent",
+         "second": s, "value": 80.0}
+        for source, name in (("host", "run_delay"), ("w", "throttled"), ("gone", "throttled"))
+        for s in SECONDS
+    ])  # fmt: skip
+    course = _course(run)
+    found = dict(zip(course.series.places, course.series.means, strict=True))
+    assert found[Place("run_delay", "h1")] == pytest.approx(5.0)
+    assert found[Place("throttled", "h1", "w")] == pytest.approx(40.0)
+    assert np.isnan(found[Place("throttled", "h1", "gone")])  # nobody knows its cores
+
+
+def test_losses_are_shares_of_what_is_usually_sent(run: Path) -> None:
+    _write(run, tables.DEVICE_SERIES, [
+        {"trial": "t1", "host": "h1", "device": "sockets", "source": "w", "name": name, "unit": "1/s",
+         "second": s, "value": value * (0.1 if s == 20 and name == "sent_segments" else 1.0)}
+        for name, value in (("retransmitted", 3.0), ("sent_segments", 60.0)) for s in SECONDS
+    ])  # fmt: skip
+    course = _course(run)
+    found = dict(zip(course.series.places, course.values, strict=True))
+    assert found[Place("resent_share", "h1", "w")] == pytest.approx(np.full(34, 5.0))
+
+
+def test_flushes_and_compactions_are_shares_of_seconds(run: Path) -> None:
+    _write(run, tables.DEVICE_EVENTS, [
+        {"trial": "t1", "host": "h1", "device": "jmx", "source": "w1/regionserver-1", "line": 1,
+         "kind": kind, "start_s": 20.5, "end_s": 22.0, "what": "1.5 s"}
+        for kind in ("flush", "gc pause")
+    ])  # fmt: skip
+    course = _course(run)
+    found = dict(zip(course.series.places, course.values, strict=True))
+    share = found[Place("flushing", "", "w1/regionserver-1")]
+    assert list(share[14:19]) == [0, 50, 100, 0, 0]
+    assert [event.kind for event in course.events] == ["gc pause"]

@@ -60,6 +60,19 @@ def test_a_trial_has_the_studys_devices_and_a_pair_its_own(
         assert kinds_in(step, tmp_path / str(step.index), monkeypatch) == expected[key], key
 
 
+def test_daemons_of_an_existing_cluster_are_asked_by_the_clients_machine() -> None:
+    client = SimpleNamespace(name="c1", host="here")
+    cluster: Any = SimpleNamespace(
+        topology=SimpleNamespace(nodes=[client], client=client),
+        endpoints=Endpoints({"others.jmx": {"n1/namenode": "a", "n2/datanode": "b"}}),
+    )
+    machines: Any = [SimpleNamespace(name=name) for name in ("here", "n2")]
+    assert daemons_of(cluster, machines) == {
+        "here": {"n1/namenode": "a", "n2/datanode": "b"},
+        "n2": {},
+    }
+
+
 def _cluster(nodes: dict[str, str], daemons: dict[str, str]) -> Any:
     return SimpleNamespace(
         topology=SimpleNamespace(

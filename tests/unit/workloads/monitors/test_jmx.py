@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -58,6 +62,7 @@ def test_a_daemon_is_asked_by_its_role() -> None:
 
 class Server(ThreadingHTTPServer):
     status = 200
+    cookie = ""
     asked: list[str]
     may_answer: threading.Event
 
@@ -67,6 +72,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         server: Any = self.server
+        if server.cookie and self.headers["Cookie"] != server.cookie:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Negotiate")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         (query,) = parse_qs(urlsplit(self.path).query)["qry"]
         server.asked.append(query)
         server.may_answer.wait(30)
@@ -120,3 +131,51 @@ def test_a_round_does_not_wait_for_a_late_answer(server: Server) -> None:
     while not (found := poller.read()["m1/hmaster"]):
         assert time.monotonic() < deadline
     assert found["regions_in_transition"] <= len(server.asked)
+
+
+@pytest.fixture
+def curl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Logs in as curl with a ticket does. The file of its command lines."""
+    program, said = tmp_path / "bin" / "curl", tmp_path / "argv"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >> {said}\nprintf "HTTP/1.1 200 OK\\r\\n'
+        'Set-Cookie: hadoop.auth=\\"u=me\\"; Path=/; HttpOnly\\r\\n\\r\\n"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return said
+
+
+def test_a_daemon_that_wants_kerberos_is_logged_in_to_once(server: Server, curl: Path) -> None:
+    server.cookie = 'hadoop.auth="u=me"'
+    poller = JmxPoller({"m1/hmaster": address(server)}, 5.0, "/ca.pem")
+    for count in (1, 2, 3):
+        assert poller.read() == {"m1/hmaster": {"regions_in_transition": count}}
+    (argv,) = curl.read_text().splitlines()
+    assert argv.startswith("-q --silent --negotiate --user : ")
+    assert f"--cacert /ca.pem http://{address(server)}/jmx?qry=Hadoop:service=HBase" in argv
+
+
+def test_a_daemon_that_does_not_let_us_in_is_unknown(server: Server, curl: Path) -> None:
+    server.cookie = "hadoop.auth=another"
+    assert JmxPoller({"m1/hmaster": address(server)}, 5.0).read() == {"m1/hmaster": {}}
+    assert server.asked == []
+
+
+def test_a_daemon_is_asked_by_tls_if_its_authority_is_trusted(tmp_path: Path) -> None:
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", str(tmp_path / "key.pem"),
+                    "-out", str(tmp_path / "ca.pem")], check=True, capture_output=True)  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "ca.pem", tmp_path / "key.pem")
+    with Server(("localhost", 0), Handler) as made:
+        made.asked, made.may_answer = [], threading.Event()
+        made.may_answer.set()
+        made.socket = context.wrap_socket(made.socket, server_side=True)
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
+        daemons = {"m1/hmaster": f"https://localhost:{made.server_port}"}
+        trusting = JmxPoller(daemons, 5.0, str(tmp_path / "ca.pem"))
+        assert trusting.read() == {"m1/hmaster": {"regions_in_transition": 1}}
+        assert JmxPoller(daemons, 5.0).read() == {"m1/hmaster": {}}
+        made.shutdown()
