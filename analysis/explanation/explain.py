@@ -99,7 +99,7 @@ def explain(trials: Mapping[str, Course]) -> list[Explained]:
             course,
             [(spell, causes(course, spell, calm, windows, len(spells))) for spell in spells],
             calm,
-            of_level(course),
+            of_level(course, calm),
             of_peers(course),
         )
         for trial, (course, spells), calm in zip(trials, found, usual, strict=True)

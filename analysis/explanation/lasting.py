@@ -35,7 +35,9 @@ from density_study.analysis.explanation.course import (
     Course,
     Mask,
     Series,
+    Usual,
     centre_and_spread,
+    mean_of_rows,
     median_of_rows,
     touch,
 )
@@ -91,7 +93,9 @@ def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[Shown]:
         zero = ZERO * limit.least
         logs = np.log(np.maximum(value, zero))
         centre, spread = _of_others(logs)
-        if limit.load:
+        if (
+            limit.load and named()[sign.series][1] != "percent"
+        ):  # a share does not grow with its load
             expected = np.log(np.maximum(_expected(course, equals, limit.load), zero))
             centre = np.where(np.isfinite(expected), expected, centre)
             _, spread = _of_others(logs - centre)
@@ -150,10 +154,12 @@ def _expected(course: Course, rows: Array, load: str) -> Array:
     return expected
 
 
-def of_level(course: Course) -> tuple[Cause, ...]:
-    """What no healthy cluster has for a whole trial, in the order of the rules."""
+def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
+    """What no healthy cluster has for a whole trial, in the order of the rules. What lasts is there when
+    nothing is slow, too."""
     means, known = whole(course)
-    value = np.where(known, means.values[:, 0], np.nan)
+    calm = usual.seconds if usual.seconds.mean() >= KNOWN else np.full(len(course.rate), True)
+    value = np.where(known, mean_of_rows(course.values[:, calm]), np.nan)
     found = []
     for rule in rules().values():
         shown = []

@@ -22,7 +22,7 @@ from density_study.analysis.explanation.explain import explain, sentence
 from density_study.analysis.explanation.slow import LEAST_SECONDS, slow_spells
 from density_study.analysis.explanation.spells import covered_s
 
-TRIALS = 200
+TRIALS = 100
 SECONDS = 60
 DISTURBED = slice(30, 32)
 SERVERS = ("w1/regionserver-1", "w2/regionserver-1")

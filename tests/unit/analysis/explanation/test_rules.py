@@ -138,6 +138,26 @@ def test_a_latency_that_follows_its_load_is_no_news() -> None:
     assert "of its equals at its load" in cause.sentence
 
 
+def test_a_share_does_not_grow_with_its_load() -> None:
+    """A server with forty times the lookups of its equals, and as many of them answered by its cache."""
+    series = {}
+    for n, load in enumerate((30.0, 40.0, 1500.0)):
+        loads = load * np.random.default_rng(n).lognormal(0, 0.1, SECONDS)
+        place = Place("cache_lookups", "h", f"w{n}/regionserver-1")
+        series[place] = loads
+        hits = 100 - 60 / np.sqrt(loads) if n < 2 else np.full(SECONDS, 99.0)
+        series[Place("cache_hits", *place[1:])] = hits
+    assert of_peers(course(series)) == ()
+
+
+def test_what_is_there_in_slow_seconds_alone_does_not_last() -> None:
+    values = np.zeros(SECONDS)
+    values[SPELL] = 400.0  # a mean of 27, and the limit is 20
+    (made,) = explain({"t": course({Place("silent", "h", "w/datanode"): values}, slow=True)})
+    assert [cause.rule.id for _, found in made.spells for cause in found] == ["daemon-silent"]
+    assert made.level == ()
+
+
 def test_disks_of_two_kinds_do_not_accuse_each_other() -> None:
     """Half of the disks are slower: nobody is the exception."""
     series = {
@@ -152,7 +172,8 @@ def test_a_level_that_no_healthy_cluster_has_is_named(rule: Rule, sign: Sign) ->
     assert sign.level is not None
     for value, expected in ((1.3 * sign.level, True), (0.7 * sign.level, False)):
         made = course({Place(sign.series, "h1"): noisy(value)})
-        assert (rule.id in [cause.rule.id for cause in of_level(made)]) is expected
+        found = [cause.rule.id for cause in of_level(made, made.usual(()))]
+        assert (rule.id in found) is expected
 
 
 def trials(sign: Sign, last: float, rate: float) -> list[str]:
@@ -236,7 +257,8 @@ def test_a_daemon_that_is_kept_from_answering_is_not_the_cause(cause: str) -> No
     assert in_spell(course(series, slow=True, roles=roles)) == ["daemon-silent"]
     then = noisy(base(sign))
     then[SPELL] = beyond(sign, limit(sign, sign.spell))
-    for node, expected in (("w3", [cause]), ("w2", ["daemon-silent", cause]), ("host", [cause])):
+    elsewhere = ["daemon-silent", cause] if cause == "own-limit" else [cause]  # a loss has two ends
+    for node, expected in (("w3", [cause]), ("w2", elsewhere), ("host", [cause])):
         made = course({**series, Place(sign.series, "h", node): then}, slow=True, roles=roles)
         assert sorted(in_spell(made)) == sorted(expected)
 
