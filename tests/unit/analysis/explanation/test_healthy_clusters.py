@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 
 from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.explain import explain, of_group
@@ -21,6 +22,7 @@ from tests.unit.analysis.explanation.healthy_cluster import (
     slowed,
 )
 
+pytestmark = pytest.mark.thorough
 WORKERS = (2, 3, 5, 10, 30)
 TRIALS = 6
 """Of a test case."""
