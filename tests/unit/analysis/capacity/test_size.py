@@ -210,7 +210,7 @@ def test_an_invalid_promise_is_refused(text: str) -> None:
 
 
 def test_zero_genomes_and_duplicate_promises_are_refused() -> None:
-    with pytest.raises(InputError, match="must be positive"):
+    with pytest.raises(InputError, match="is not plausible"):
         answer(0)
     with pytest.raises(InputError, match="the same quantity"):
         answer(1, "query_p95=3s", "query_p99=3s")
