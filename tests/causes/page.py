@@ -28,6 +28,7 @@ def section(result: Score, known: Mapping[str, Disturbance]) -> str:
     """In Markdown, with its heading."""
     false = Counter(result.false_names)
     goals = (
+        ("disturbances that were run", str(len(known)), str(len(result.lines))),
         ("named first", f"{FIRST:.0%}", f"{result.first:.0%} of {result.trials}"),
         (f"among the first {NAMED}", f"{AMONG:.0%}", f"{result.among:.0%} of {result.trials}"),
         ("false names in quiet trials", f"at most {FALSE:.0%}",
