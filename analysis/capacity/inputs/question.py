@@ -72,7 +72,7 @@ def check_load(genomes_per_day: float, option: str) -> None:
     """InputError for a load that is not positive, or that no site has."""
     if not 0 < genomes_per_day <= MOST_PER_DAY:
         raise InputError(
-            f"{genomes_per_day:g} genomes per day are not plausible: the load must be positive and at most "
+            f"a load of {genomes_per_day:g} genomes per day is not plausible: above 0 and at most "
             f"{MOST_PER_DAY:,}; is it per year?",
             option,
             "give the genomes of one day.",
