@@ -12,7 +12,7 @@ import pytest
 
 from density_study.workloads.record.record import closed_records
 from tests.security.failing_writes import Writes, watched
-from tests.security.lossless.test_full_disks import run
+from tests.security.lossless.each_write import run
 
 pytestmark = pytest.mark.usefixtures("runtime")
 SPEC = """

@@ -99,7 +99,7 @@ def test_comparisons_that_are_not_precise_end_with_the_budget(
     """Its steps take no time here: the analysis alone fills the budget."""
     rates(0.2)
     study = run.root / "study.yaml"
-    study.write_text(study.read_text() + "budget: 40 s\n")
+    study.write_text(study.read_text() + "budget: 10 s\n")
     carry_on(load_run(run.root))
     assert repetitions(world) == [1, 2, 3, 4, 5]
     (ended,) = run.journal.events(RepetitionsEnded)
