@@ -24,6 +24,8 @@ def next_run_id(runs: Path) -> str:
     now = datetime.now(UTC).replace(microsecond=0)
     opened = [time for folder in run_folders(runs) if (time := _time_of(folder.name))]
     chosen = max([now, *(time + _SECOND for time in opened)])
+    while any(runs.glob(f"*/{chosen.strftime(_FORM)}")):  # what a failed opening left
+        chosen += _SECOND
     if chosen - now > _WARN_AFTER:
         log.warning(
             "the clock is behind the newest run below %s: the new run is named %s, so that it is the newest; "

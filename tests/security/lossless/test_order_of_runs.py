@@ -35,6 +35,11 @@ def opened(runs: Path, study: str, name: str) -> Path:
     return root
 
 
+def test_what_a_failed_opening_left_is_not_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "s" / "20261125T120000Z").mkdir(parents=True)
+    assert next_run_id(tmp_path) == "20261125T120001Z"
+
+
 @pytest.mark.parametrize("step_s", [0, 1, -1, -3600, 3600, -86_400 * 400, 86_400 * 400])
 def test_a_run_after_a_clock_was_set_is_the_newest(step_s: int, tmp_path: Path) -> None:
     made = []
