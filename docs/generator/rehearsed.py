@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
@@ -121,4 +121,6 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="names of shipped studies")
+    main(parser.parse_args().studies)
