@@ -77,6 +77,7 @@ SIMULATED = (
     ("python -m tests.support.chromium", "--help"),
     ("python -m tests.bench", "--help"),
     ("python -m tests.known_answers", "--list"),
+    ("python -m tests.causes", "--help"),
     ("python -m docs.generator.rehearsed", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,9 +23,8 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "results.ipynb"
 def renamed(world: Analysed, root: Path) -> Path:
     """The same run once more, under another id."""
     for table in TABLES.values():
-        table_path(root, table).parent.mkdir(parents=True, exist_ok=True)
-        table_path(root, table).symlink_to(table_path(world.root, table))
-    table_path(root, TRIALS).unlink()
+        shutil.copytree(table_path(world.root, table), table_path(root, table))
+    shutil.rmtree(table_path(root, TRIALS))
     write_table(root, TRIALS, read_table(world.root, TRIALS).assign(run="again"))
     return root
 

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import replacing
 from density_study.cluster.state.file_fault import file_fault, full_disk
+from density_study.cluster.state.plain_file import NotPlainError
 from density_study.workloads.rows.every_table import every_table
 from density_study.workloads.tables import TRIALS, Column, Table
 from density_study.workloads.tables.arrow import arrow_schema
@@ -87,6 +88,8 @@ def _source(root: Path) -> Source:
     for table in every_table().values():
         try:
             require(root, table)
+        except NotPlainError:
+            raise
         except StudyError as error:
             raise InputError(
                 error.what, error.where, f"analyse it first: study report {root}"
