@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,13 +39,14 @@ def test_the_scheduler_executes_the_plans_order_one_step_at_a_time(
 
 
 def test_every_service_listens_only_on_loopback(web: Web) -> None:
-    family = psutil.Process(web.process.pid).children(recursive=True)
-    listening = {
-        connection.laddr.ip
-        for process in family
-        for connection in process.net_connections(kind="inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
+    listening = set()
+    for process in psutil.Process(web.process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # a task's process that has ended meanwhile
+            listening |= {
+                connection.laddr.ip
+                for connection in process.net_connections(kind="inet")
+                if connection.status == psutil.CONN_LISTEN
+            }
     assert listening == {"127.0.0.1"}
 
 
