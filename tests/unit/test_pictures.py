@@ -17,18 +17,9 @@ def test_every_picture_has_a_record() -> None:
     assert set(recorded()) == {picture.name for picture in DOCS.glob("*.png")}
 
 
-STALE = ("block-cache-off.png",)
-"""Taken before words of these pages changed (arm became variant, Why came): still to be retaken."""
-
-
 @pytest.mark.parametrize("picture", sorted(recorded()))
-def test_no_picture_is_older_than_what_it_shows(
-    picture: str, request: pytest.FixtureRequest
-) -> None:
-    if picture in STALE:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="make pictures"))
-    taken = recorded()[picture]
-    assert taken == shown(picture), "take it again: `make pictures`"
+def test_no_picture_is_older_than_what_it_shows(picture: str) -> None:
+    assert recorded()[picture] == shown(picture), "take it again: `make pictures`"
 
 
 def test_a_change_of_the_first_screen_makes_pictures_stale(
