@@ -294,13 +294,18 @@ def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
     return spec.memory
 
 
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _disk(
     study: Study, host: HostSpec, spec: DiskSpec, key: tuple[str | int, ...], machine: _Machine
 ) -> Disk:
     folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
     if spec.path != "auto":
         try:
-            check_path(folder, f"disk {folder}")
+            # the error quotes all of a path once, however long it is
+            check_path(folder, f"disk {_shortened(str(folder), 200)}")
             machine.check_disk(folder)
         except InputError as error:
             where = f"host {host.name!r}, {error.where}"
