@@ -31,9 +31,10 @@ def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     repetitions that run in any case take longer than its budget."""
     _check_budget(study, plan, spec, runs)
     power_of_design.check_can_be_precise(study, plan, str(spec))
-    question_power.check_can_decide(study, plan, str(spec), noise(study, runs))
+    seen = noise(study, runs)
+    question_power.check_can_decide(study, plan, str(spec), seen)
     if study.compare:
-        power_between_runs.check_can_detect(study, plan, str(spec), noise(study, runs))
+        power_between_runs.check_can_detect(study, plan, str(spec), seen)
 
 
 def _check_budget(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
