@@ -294,18 +294,13 @@ def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
     return spec.memory
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def _disk(
     study: Study, host: HostSpec, spec: DiskSpec, key: tuple[str | int, ...], machine: _Machine
 ) -> Disk:
     folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
     if spec.path != "auto":
         try:
-            # the error quotes all of a path once, however long it is
-            check_path(folder, f"disk {_shortened(str(folder), 200)}")
+            check_path(folder, "path of a disk")
             machine.check_disk(folder)
         except InputError as error:
             where = f"host {host.name!r}, {error.where}"
