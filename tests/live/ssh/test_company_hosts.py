@@ -120,33 +120,27 @@ def test_a_study_runs_on_hosts_as_companies_have_them(hosts: Hosts, runs: Path) 
 
 
 @contextmanager
-def own_name_is_loopback(hosts: Hosts) -> Iterator[None]:
+def _known_as(hosts: Hosts, addresses: str) -> Iterator[None]:
+    """Host h1 has these lines of addresses and names."""
+    _resolve(hosts, "h1", addresses)
+    try:
+        yield
+    finally:
+        _resolve(hosts, "h1", _addresses(hosts))
+
+
+def own_name_is_loopback(hosts: Hosts) -> AbstractContextManager[None]:
     """As Debian's installer writes it."""
-    own = _addresses(hosts).replace(f"{hosts.addresses['h1']} ", "127.0.1.1 ")
-    _resolve(hosts, "h1", own)
-    try:
-        yield
-    finally:
-        _resolve(hosts, "h1", _addresses(hosts))
+    return _known_as(hosts, _addresses(hosts).replace(f"{hosts.addresses['h1']} ", "127.0.1.1 "))
 
 
-@contextmanager
-def only_ipv6(hosts: Hosts) -> Iterator[None]:
-    _resolve(hosts, "h1", _addresses(hosts).replace(f"{hosts.addresses['h1']} ", "fd00::11 "))
-    try:
-        yield
-    finally:
-        _resolve(hosts, "h1", _addresses(hosts))
+def only_ipv6(hosts: Hosts) -> AbstractContextManager[None]:
+    return _known_as(hosts, _addresses(hosts).replace(f"{hosts.addresses['h1']} ", "fd00::11 "))
 
 
-@contextmanager
-def name_unknown(hosts: Hosts) -> Iterator[None]:
-    own = "".join(line for line in _addresses(hosts).splitlines(True) if "m1" not in line)
-    _resolve(hosts, "h1", own)
-    try:
-        yield
-    finally:
-        _resolve(hosts, "h1", _addresses(hosts))
+def name_unknown(hosts: Hosts) -> AbstractContextManager[None]:
+    lines = _addresses(hosts).splitlines(True)
+    return _known_as(hosts, "".join(line for line in lines if "m1" not in line))
 
 
 @contextmanager

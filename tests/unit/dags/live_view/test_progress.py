@@ -15,15 +15,8 @@ from density_study.dags.run_status.progress import progress
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step, make_plan
 from density_study.workloads.study.study_file import parse_study
+from tests.support.made_runs.command import STUDY
 
-STUDY = """\
-study: tiny
-hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
-factors: {vms_per_host: [1, 2]}
-workloads:
-  - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
-"""
 HOST = Host("here", "127.0.0.1", 2, 6144, (Disk("/d", "flash"),), ("master", "worker", "client"))
 
 
