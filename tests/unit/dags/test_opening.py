@@ -63,7 +63,9 @@ def test_a_fault_of_the_progress_does_not_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = open_one(tmp_path)
-    ended = SimpleNamespace(wait=lambda _: 0)  # no process: another test's run may have the same tag
+    ended = SimpleNamespace(
+        wait=lambda _: 0
+    )  # no process: another test's run may have the same tag
     monkeypatch.setattr(command, "Child", lambda *_: nullcontext(ended))
     monkeypatch.setattr(command, "stop_all", lambda *_: None)
 
