@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from itertools import chain, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
 from math import log, sqrt
 from pathlib import Path
 from statistics import mean
@@ -93,25 +92,24 @@ def earlier(root: Path) -> tuple[Summary, ...]:
     """Summaries of the same study's earlier runs, oldest first. Runs without a summary of this
     version are skipped."""
     root = root.absolute()
-    return tuple(s for s in _of_study(root.parent) if s.run < root.name)
+    folders = run_folders(root.parent.parent, root.parent.name)
+    return tuple(summaries(one for one in folders if one.name < root.name))
 
 
 def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
-    """The last `count` of a study's analysed runs, oldest first."""
-    return _of_study(study_folder)[-count:]
+    """The last `count` of a study's analysed runs, oldest first. Reads no more than these."""
+    folders = run_folders(study_folder.parent, study_folder.name)
+    return tuple(islice(summaries(reversed(folders)), count))[::-1]
 
 
-def _of_study(folder: Path) -> tuple[Summary, ...]:
-    return summaries(run_folders(folder.parent, folder.name))
-
-
-def summaries(roots: Iterable[Path]) -> tuple[Summary, ...]:
+def summaries(roots: Iterable[Path]) -> Iterator[Summary]:
     """Of those of the runs that have one of this version."""
-    found = []
     for root in roots:
-        with suppress(StudyError, ValueError):
-            found.append(read_summary(root))
-    return tuple(found)
+        try:
+            found = read_summary(root)
+        except (StudyError, ValueError):
+            continue
+        yield found
 
 
 def seen_spread(summaries: Sequence[Summary]) -> float | None:

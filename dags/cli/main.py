@@ -195,23 +195,23 @@ def plan(
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
-    from density_study.dags.stages.pace import pace
-    from density_study.dags.stages.planning import check_plan, noise
+    from density_study.dags.stages.planning import check_plan
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
     from density_study.workloads.planning.resolve import assumptions
 
     overrides, fits = parse_overrides(sets or []), list[str]()
     made = plan_study(spec, overrides, runs, tuple(only or ()))
+    earlier = Earlier(made.study, runs)
     if fit_s := budget or made.study.fit_s:
-        within = fitted(spec, overrides, runs, fit_s)
+        within = fitted(spec, overrides, earlier, fit_s)
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)
-    study, here = made.study, pace(made.study, runs)
+    study, here, seen = made.study, earlier.pace, earlier.noise
     planned = here.applied(made.plan)
-    seen = noise(study, runs)
     asked = questions_of(study, planned, effect)
     design_notes = (
         *fits,
@@ -235,7 +235,7 @@ def plan(
         page = (planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned, study.budget)
         out.print(plan_page(*page, source=here.words))
     if not anyway:
-        check_plan(study, planned, spec, runs)
+        check_plan(study, planned, spec, earlier)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))

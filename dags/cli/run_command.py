@@ -154,8 +154,8 @@ def _run(
     from density_study.dags.cli.display import check_line
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
-    from density_study.dags.stages.pace import pace
     from density_study.dags.stages.planning import check_plan
     from density_study.workloads.base.quantity import duration
     from density_study.workloads.execution.keeping import kept
@@ -170,10 +170,11 @@ def _run(
         printed.append(check.fault)
 
     overrides = parse_overrides(sets)
-    fit_s = budget or read_study(spec, overrides).study.fit_s
+    study = read_study(spec, overrides).study
+    fit_s, earlier = budget or study.fit_s, Earlier(study, runs)
 
     def fit() -> StudyFile:
-        within = fitted(spec, overrides, runs, fit_s or 0.0)
+        within = fitted(spec, overrides, earlier, fit_s or 0.0)
         console.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
         return within.made.file
 
@@ -185,7 +186,7 @@ def _run(
             fit=fit if fit_s else None,
             request=request,
             owner=Owner.of_process(os.getpid(), holds_lock=True),
-            check=None if anyway else lambda study, plan: check_plan(study, plan, spec, runs),
+            check=None if anyway else lambda study, plan: check_plan(study, plan, spec, earlier),
             report=report,
         )
     except StudyError as error:
@@ -196,7 +197,7 @@ def _run(
     if asked:
         opened.journal.record(asked)
     left = steps_left(opened)
-    estimate = duration(pace(opened.study, runs).of_steps(left) + ANALYSIS_ESTIMATE_S)
+    estimate = duration(earlier.pace.of_steps(left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)

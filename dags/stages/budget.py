@@ -16,9 +16,9 @@ from density_study.analysis.findings.window_noise import between_builds
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
+from density_study.dags.stages.earlier import Earlier
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
-from density_study.dags.stages.pace import Pace, pace
-from density_study.dags.stages.planning import noise
+from density_study.dags.stages.pace import Pace
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
@@ -37,13 +37,14 @@ class Fitted:
 def fitted(
     spec: Path,
     overrides: Mapping[str, object],
-    runs: Path,
+    earlier: Earlier,
     budget_s: float,
     plan_of: Planner = plan_study,
 ) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
     within `budget_s`, of which a part is for its analysis. InputError if not even one question fits. Writes
-    nothing. `plan_of`: plans a study file with overrides, for runs in a folder."""
+    nothing. `earlier`: of the study. `plan_of`: plans a study file with overrides, for runs in a folder."""
+    runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
@@ -56,9 +57,7 @@ def fitted(
             f"{spec}, --budget",
             "ask other questions, by the key `questions`.",
         )
-    here = pace(made.study, runs)
     costs = dict(_costs(made.plan, here))
-    seen = noise(made.study, runs)
     vary = _within_windows(costs, seen)
     steps_s = budget_s - ANALYSIS_ESTIMATE_S
     for_steps_s = steps_s

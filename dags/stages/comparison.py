@@ -30,15 +30,15 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
     from density_study.analysis.comparison.history import earlier, read_summary
 
     root = root.absolute()
-    before: tuple[Summary, ...]
+    history = earlier(root)
     if baseline.run:
-        before = (read_summary(root.parent / baseline.run),)
+        before: tuple[Summary, ...] = (read_summary(root.parent / baseline.run),)
     else:
-        before = earlier(root)[-(baseline.rolling or 1) :]
+        before = history[-(baseline.rolling or 1) :]
         if not before:
             return None
     known = read_acknowledged(root.parent)
-    return compare(before, read_summary(root), tolerance, earlier(root), known)
+    return compare(before, read_summary(root), tolerance, history, known)
 
 
 def compare_run(run: Run) -> RunComparison | None:

@@ -112,9 +112,9 @@ def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:
 
 
 def _open(asked: Asked, spec: Path, runs: Path, owner: Owner) -> Run:
-    from density_study.dags.stages.planning import (
-        check_plan,  # the statistics take a second to import
-    )
+    # the statistics take a second to import
+    from density_study.dags.stages.earlier import Earlier
+    from density_study.dags.stages.planning import check_plan
 
     return open_run(
         spec,
@@ -122,7 +122,7 @@ def _open(asked: Asked, spec: Path, runs: Path, owner: Owner) -> Run:
         request=RunRequest(fresh=asked.fresh),
         owner=owner,
         dag_run=asked.dag_run,
-        check=lambda study, plan: check_plan(study, plan, spec, runs),
+        check=lambda study, plan: check_plan(study, plan, spec, Earlier(study, runs)),
         fits=lambda study, plan: check_fits(study, plan, asked.steps),
         wait=False,
     )

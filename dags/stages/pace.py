@@ -3,24 +3,15 @@ same hosts with the same software. Does not import Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from statistics import fmean
 
-from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
-from density_study.cluster.state.journal import run_folders
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.execution.run import Run, import_of, load_run
+from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.step_times import step_times
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan, Step
-from density_study.workloads.study.study import Study
-
-NEWEST = 20
-"""Runs that are read: hosts and software age."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +60,12 @@ class Pace:
         )
 
 
-def pace(study: Study, runs: Path) -> Pace:
-    """The pace of the newest runs in the folder with the study's provider, hosts and software."""
+def pace(runs: Iterable[Run]) -> Pace:
+    """The pace of these runs. Without a build or a trial among them: the stated estimates."""
     taken_s: dict[str, list[float]] = {"up": [], "down": []}
     around: dict[str, list[tuple[float, float]]] = {}
     counted = 0
-    for run in alike(study, runs):
+    for run in runs:
         took = step_times(run.journal)
         counted += bool(took)
         for step in run.plan.steps:
@@ -97,15 +88,3 @@ def _ratio(seen: Sequence[tuple[float, float]]) -> float:
     """Of the sums of measured and planned seconds."""
     planned_s = sum(planned for _, planned in seen)
     return sum(measured for measured, _ in seen) / planned_s if planned_s > 0 else 0.0
-
-
-def alike(study: Study, runs: Path) -> Iterator[Run]:
-    """The newest runs with the study's provider, hosts and software, newest first."""
-    for root in reversed(run_folders(runs)[-NEWEST:]):
-        with suppress(StudyError, OSError, ValueError):
-            if import_of(root) or is_rehearsal(root):
-                continue
-            run = load_run(root)
-            same = (study.provider, study.hosts, study.stack)
-            if (run.study.provider, run.study.hosts, run.study.stack) == same:
-                yield run

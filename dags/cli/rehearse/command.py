@@ -90,6 +90,7 @@ def rehearse(
     need("study rehearse", "spark", "report")
     from density_study.cluster.providers.simulated.noise import Noise
     from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.rehearsal import foreseen, planned, rehearse
     from density_study.workloads.simulated.effects_file import named_effects
     from density_study.workloads.study.study_file import read_study
@@ -97,7 +98,7 @@ def rehearse(
     overrides = parse_overrides(sets or [])
     file = read_study(spec, overrides)
     if fit_s := budget or file.study.fit_s:
-        within = fitted(spec, overrides, runs, fit_s, planned)
+        within = fitted(spec, overrides, Earlier(file.study, runs), fit_s, planned)
         file = within.made.file
         err.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
     seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))

@@ -17,7 +17,8 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.cli import main
 from density_study.dags.stages.answered import spent_s
-from density_study.dags.stages.pace import Pace, pace
+from density_study.dags.stages.earlier import Earlier
+from density_study.dags.stages.pace import Pace
 from density_study.dags.stages.planning import check_plan
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import make_plan, write_plan
@@ -54,13 +55,13 @@ def run(tmp_path: Path) -> Run:
 
 def test_earlier_runs_on_the_same_hosts_say_how_long_things_take(run: Run) -> None:
     runs = run.root.parents[1]
-    found = pace(run.study, runs)
+    found = Earlier(run.study, runs).pace
     assert found.runs == 1
     assert (found.build_s, found.around) == (pytest.approx(BUILD_S), pytest.approx(AROUND))
     assert "of 1 earlier run here: 120 s for a build" in found.words
     assert found.applied(run.plan).estimate_s > run.plan.estimate_s
-    assert pace(study(stack={"hadoop": "3.4.1"}), runs) == Pace(), "other software"
-    assert pace(run.study, runs / "none").words == "times as stated for any host"
+    assert Earlier(study(stack={"hadoop": "3.4.1"}), runs).pace == Pace(), "other software"
+    assert Earlier(run.study, runs / "none").pace.words == "times as stated for any host"
 
 
 def test_each_test_case_has_the_pace_that_it_had(run: Run) -> None:
@@ -76,7 +77,7 @@ def test_each_test_case_has_the_pace_that_it_had(run: Run) -> None:
     run.journal.path.write_text("".join(json.dumps(event) + "\n" for event in events))
     runs = run.root.parents[1]
     again = load_run(run.root)
-    here = pace(again.study, runs)
+    here = Earlier(again.study, runs).pace
     assert here.of(slow) > 500.0
     for one in run.plan.trials:
         if one.test_case and one.test_case.id != slow.test_case.id:  # type: ignore[union-attr]
@@ -101,27 +102,34 @@ def test_a_run_counts_what_it_took_and_what_its_next_repetition_would_take(run: 
 def test_repetitions_that_run_in_any_case_must_fit_the_budget(tmp_path: Path) -> None:
     little = {"budget": "10 min", "repetitions": {"at_least": 5, "at_most": 9}}
     with pytest.raises(InputError, match=r"5 repetitions take about .* the budget is 0\.2 h") as no:
-        check_plan(study(**little), plan(**little), QUICKSTART, tmp_path)
+        check_plan(study(**little), plan(**little), QUICKSTART, Earlier(study(**little), tmp_path))
     assert "leave `repetitions` out" in no.value.remedy
 
 
 def test_what_fits_at_the_pace_of_earlier_runs_is_not_refused_for_stated_times(run: Run) -> None:
     """And what does not is refused, although the stated times fit."""
     runs = run.root.parents[1]
-    here = pace(run.study, runs)
+    here = Earlier(run.study, runs).pace
     wanted: dict[str, Any] = {"repetitions": {"at_least": 5, "at_most": 9}, "questions": []}
     stated_s = 5 * plan(**wanted, budget="9 h").estimate_s / 9
     taken_s = 5 * here.applied(plan(**wanted, budget="9 h")).estimate_s / 9
     assert taken_s > stated_s + 60
     between = wanted | {"budget": f"{(stated_s + taken_s) / 2:.0f} s"}
     with pytest.raises(InputError, match="5 repetitions take about"):
-        check_plan(study(**between), plan(**between), QUICKSTART, runs)
-    check_plan(study(**between), plan(**between), QUICKSTART, runs / "none")
+        check_plan(study(**between), plan(**between), QUICKSTART, Earlier(study(**between), runs))
+    check_plan(
+        study(**between), plan(**between), QUICKSTART, Earlier(study(**between), runs / "none")
+    )
     enough = wanted | {"budget": f"{taken_s + 11:.0f} s"}
-    check_plan(study(**enough), plan(**enough), QUICKSTART, runs)
+    check_plan(study(**enough), plan(**enough), QUICKSTART, Earlier(study(**enough), runs))
     without_analysis = wanted | {"budget": f"{taken_s + 5:.0f} s"}
     with pytest.raises(InputError, match="5 repetitions take about"):
-        check_plan(study(**without_analysis), plan(**without_analysis), QUICKSTART, runs)
+        check_plan(
+            study(**without_analysis),
+            plan(**without_analysis),
+            QUICKSTART,
+            Earlier(study(**without_analysis), runs),
+        )
 
 
 def test_a_budget_without_repetitions_is_to_be_fitted() -> None:

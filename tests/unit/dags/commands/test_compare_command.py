@@ -9,11 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from density_study.analysis.comparison import history
+from density_study.analysis.comparison.history import read_summary_file
 from density_study.analysis.hub.side_by_side import write
+from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from density_study.dags.stages.comparison import side_by_side
-from density_study.dags.stages.planning import noise
+from density_study.dags.stages.earlier import WINDOW, Earlier
 from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan, study
 from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
@@ -182,8 +185,27 @@ def test_a_page_that_cannot_be_made_is_bad_input(
 def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -> None:
     compared = {"baseline": "rolling 5", "tolerance": "5%"}
     declared = study(study="nightly", compare={**compared, "spread": "7%"})
-    assert noise(declared, runs).spread == pytest.approx(0.07)
-    measured = noise(study(study="nightly", compare=compared), runs)
+    assert Earlier(declared, runs).noise.spread == pytest.approx(0.07)
+    measured = Earlier(study(study="nightly", compare=compared), runs).noise
     assert measured.spread == pytest.approx(0.02, rel=0.4) and "seen" in measured.source
-    assert "of other studies" in noise(study(compare=compared), runs).source
-    assert "assumed" in noise(study(compare=compared), runs / "none").source
+    assert "of other studies" in Earlier(study(compare=compared), runs).noise.source
+    assert "assumed" in Earlier(study(compare=compared), runs / "none").noise.source
+
+
+def test_a_plan_reads_the_newest_summaries_and_each_once(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study of years has hundreds, of many MiB."""
+    read = []
+
+    def counted(path: Path, run: str) -> Summary:
+        read.append(run)
+        return read_summary_file(path, run)
+
+    monkeypatch.setattr(history, "read_summary_file", counted)
+    spec = tmp_path / "nightly.yaml"
+    spec.write_text(QUICKSTART.read_text().replace("study: quickstart", "study: nightly"))
+    command = ["plan", str(spec), "--runs", str(runs)]
+    assert CliRunner().invoke(main.app, command, catch_exceptions=False).exit_code == 0
+    every = sorted(root.parents[1] for root in runs.glob("nightly/*/report/summary.json"))
+    assert sorted(read) == [str(root) for root in every[-WINDOW:]] and len(every) > WINDOW
