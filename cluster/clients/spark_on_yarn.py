@@ -12,7 +12,6 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.cluster.model.topology import AnyTopology, Placed, Topology
-from density_study.cluster.providers.provider import provider_of
 
 LOOPBACK = "127.0.0.1"
 AM_HEAP_MIB = 256
@@ -50,7 +49,7 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
         "spark.authenticate": "true",  # YARN hands the secret to the executors
         **executors(cluster.topology),
     }
-    if provider_of(cluster.topology.provider).here:
+    if cluster.topology.provider.here:
         # The nodes find Spark's jars in this machine's Python environment.
         options["spark.yarn.jars"] = f"local:{spark_home()}/jars/*"
     options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}

@@ -99,7 +99,7 @@ class _Build:
         self.timeout_scale = 1.0
         self.network: dict[str, Any] = {}
         self.initialising: ProcessId | None = None
-        self.provider: Provider[Topology] = provider_of(topology.provider)
+        self.provider: Provider[Topology] = provider_of(topology)
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
         with phases.timed("render"):
@@ -126,7 +126,7 @@ class _Build:
             "build",
             self.site.tag,
             build=self.site.root.name,
-            provider=self.topology.provider,
+            provider=self.provider.name,
             ports=sorted(self.blueprint.ports.by_service.values()),
         )
         with self.phases.timed("create"):

@@ -23,7 +23,7 @@ def disclose(
     topology = blueprint.topology
     listeners = store_of(topology).listens_on_all(blueprint)
     return {
-        "provider": topology.provider,
+        "provider": provider.name,
         "isolation": topology.isolation,
         "stacks": stacks.disclose(),
         "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},

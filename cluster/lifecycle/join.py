@@ -30,7 +30,7 @@ def join(
     phases = Phases(site, journal)
     with phases.timed("total"):
         journal.intend(
-            "build", site.tag, build=site.root.name, provider=topology.provider, ports=[]
+            "build", site.tag, build=site.root.name, provider=topology.provider.name, ports=[]
         )
         with phases.timed("create"):
             provider.create(site, topology, journal)
@@ -48,7 +48,7 @@ def join(
             client_java_home=Path(homes.client_java),
             client_conf=joined.client_conf,
             disclosure={
-                "provider": topology.provider,
+                "provider": topology.provider.name,
                 "existing": dict(joined.seen),
                 "clients": {name: stacks.disclose()[name] for name in ("java", "hadoop")},
                 # by hash alone: a client's configuration may hold passwords

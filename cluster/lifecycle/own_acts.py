@@ -16,7 +16,7 @@ from density_study.cluster.machine import io_limits, network_link, packet_cpus
 from density_study.cluster.machine.directories import FOLDER
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.providers.container.names import container_id
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.render.names import check_address, check_name, check_tag
 from density_study.cluster.state.events import BuildDestroyed, Event, HostReach, Intent, NodeReach
 from density_study.cluster.state.journal import Journal
@@ -71,7 +71,7 @@ def _fault_of_intent(root: Path, tag: str, intent: Intent) -> str:
     if intent.host:
         check_name(intent.host, "host")
     if intent.act == "build":
-        provider_of(intent.provider)
+        provider_named(intent.provider)
         return _fault_of_build(tag, intent.build, intent.tag)
     if intent.act == "make-dir":
         return _fault_of_dir(root / "builds" / build, intent)

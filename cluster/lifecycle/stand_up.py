@@ -23,7 +23,9 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
     """A cluster without processes and endpoints, saved as <site.root>/cluster.json."""
     clock, times = clock_of(journal), service_times()["phases_s"]
     rehearsal = rehearsal_of(site)
-    journal.intend("build", site.tag, build=site.root.name, provider=topology.provider, ports=[])
+    journal.intend(
+        "build", site.tag, build=site.root.name, provider=topology.provider.name, ports=[]
+    )
     phases = Phases(site, journal)
     for name in ("render", "create", "start", "hdfs", "yarn", "hbase", "check"):
         clock.advance(times[name] if name in _TOGETHER else 0.0)
@@ -41,11 +43,11 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
         client_java_home=nowhere,
         client_conf=nowhere,
         disclosure={
-            "provider": topology.provider,
+            "provider": topology.provider.name,
             "isolation": topology.isolation,
             "effects": rehearsal.effects.name,
             "noise": asdict(rehearsal.noise),
-            **provider_of(topology.provider).disclose(topology),
+            **provider_of(topology).disclose(topology),
         },
     )
     atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import TearDownError
-from density_study.cluster.providers.provider import Leftovers, provider_of
+from density_study.cluster.providers.provider import Leftovers, provider_named
 from density_study.cluster.state.events import BuildDestroyed
 from density_study.cluster.state.journal import Journal
 
@@ -19,7 +19,7 @@ def tear_down(site: Site, journal: Journal) -> None:
     """
     providers = _providers(site.tag, journal)
     for name in providers:
-        leftovers = provider_of(name).destroy(site, journal)
+        leftovers = provider_named(name).destroy(site, journal)
         if leftovers:
             raise TearDownError(
                 f"still there after tear-down: {', '.join(leftovers)}.",
@@ -33,13 +33,13 @@ def tear_down(site: Site, journal: Journal) -> None:
 
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:
     """What `tear_down` would remove. Changes nothing."""
-    providers = map(provider_of, _providers(site.tag, journal))
+    providers = map(provider_named, _providers(site.tag, journal))
     return tuple(one for provider in providers for one in provider.leftovers(site, journal))
 
 
 def release_hosts(tag: str, journal: Journal) -> None:
     """Release the hosts that the run `tag` leased, with whichever provider it used."""
-    for provider in map(provider_of, _providers("", journal)):
+    for provider in map(provider_named, _providers("", journal)):
         provider.release_leases(tag, journal)
 
 

@@ -19,11 +19,7 @@ from itertools import repeat
 from math import ceil
 
 from density_study.cluster.model.dividing.drives import dealt_drives
-from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, DiskType, Host, MemoryFolder, Role
-from density_study.cluster.model.isolation import Isolation
-from density_study.cluster.model.memory import client_reserve_mib
-from density_study.cluster.model.memory_shares import (
+from density_study.cluster.model.dividing.memory_shares import (
     host_container_mib,
     master_mib,
     node_mib,
@@ -31,20 +27,22 @@ from density_study.cluster.model.memory_shares import (
     with_shares,
     workers_mib,
 )
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, DiskType, Host, MemoryFolder, Role
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.memory import client_reserve_mib
+from density_study.cluster.model.provider import ProviderKind
 from density_study.cluster.model.topology import Jit, Node, Topology
 from density_study.cluster.model.variant import Variant
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The settings that all topologies of a study share. `provider` and `isolation` apply to densities from 1
-    on; `bare` is the provider at density 0, the bare host. Empty: the same."""
+    """The settings that all topologies of a study share. `provider`: at densities from 1 on."""
 
-    provider: str
-    isolation: Isolation
+    provider: ProviderKind
     replication: int
     base_port: int
-    bare: str = ""
     jit: Jit = "full"
     worker_stacks: tuple[str, ...] = ()
 
@@ -66,9 +64,10 @@ def _topology(
 ) -> Topology:
     variant = variants[order]
     hosts = used_hosts(hosts, variant.worker_hosts)
-    provider, isolation = layout.provider, layout.isolation
-    if layout.bare and variant.vms_per_host == 0:
-        provider, isolation = layout.bare, Isolation.HOST
+    provider = layout.provider
+    if variant.vms_per_host == 0:
+        provider = provider.for_bare_hosts()
+    isolation = provider.isolation if provider is layout.provider else Isolation.HOST
     addresses = {host.name: _addresses(host, isolation) for host in hosts}
     nodes = _singles(hosts, variants, isolation, addresses)
     workers: list[Node] = []

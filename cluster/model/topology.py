@@ -19,6 +19,7 @@ from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.network import present_names
+from density_study.cluster.model.provider import ProviderKind
 from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.variant import Variant
 
@@ -123,10 +124,10 @@ class Existing:
 
 @dataclass(frozen=True)
 class Placed:
-    """Nodes on hosts. `provider`: the name of what makes them."""
+    """Nodes on hosts. `provider` makes them."""
 
     name: str
-    provider: str
+    provider: ProviderKind
     hosts: tuple[Host, ...]
     nodes: tuple[Node, ...]
 

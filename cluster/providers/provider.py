@@ -1,4 +1,4 @@
-"""`Provider`: makes nodes out of hosts, and removes them. One folder and one line below per provider."""
+"""`Provider`: makes nodes out of hosts, and removes them. One folder per provider, which names it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import PurePath
-from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, TypeVar
+from importlib import import_module
+from pathlib import Path, PurePath
+from pkgutil import iter_modules, resolve_name
+from typing import Any, Generic, TypeVar
 
 from density_study.cluster.machine.directories import cache_dir, data_dir, data_on
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.provider import ProviderKind
 from density_study.cluster.model.topology import (
     AnyTopology,
     ExistingTopology,
@@ -79,36 +80,12 @@ def machines_of_hosts(topology: Placed, transport: Transport) -> tuple[Machine, 
     return tuple(Machine(host.name, first[host.name], transport) for host in topology.occupied)
 
 
-class Provider(ABC, Generic[PlacedT]):
-    """Makes nodes out of hosts, and removes them: its facts, four verbs, and two facts about the machines.
+class Provider(ProviderKind, ABC, Generic[PlacedT]):
+    """Makes nodes out of hosts, and removes them: four verbs, and two facts about the machines.
 
     Everything else has a default, which suits nodes that are hosts, or lie on this machine. `destroy`
     and `leftovers` work from the journal alone: any process may undo what another one created.
     """
-
-    isolation: ClassVar[Isolation]
-    """What keeps its nodes apart, from density 1 on."""
-    bare: ClassVar[str] = ""
-    """Name of the provider of its control variant: the bare host, density 0. Empty: it divides no host."""
-    here: ClassVar[bool] = False
-    """Nodes see this machine's files, under the same paths."""
-    shares_hosts: ClassVar[bool] = False
-    """Nodes share memory, disks and ports with the hosts' other programs."""
-    leases_hosts: ClassVar[bool] = False
-    """Runs on other controllers may use the same hosts, so that a run leases them."""
-    slowest: ClassVar[float] = 1.0
-    """How many times as long as estimated its builds may take."""
-    cuts_hosts: ClassVar[bool] = False
-    """A fault may cut a host off from the others."""
-    slows_disks: ClassVar[bool] = False
-    """A fault may slow down a node's disk."""
-    simulates: ClassVar[bool] = False
-    """Its clusters are a model, on which nothing runs."""
-
-    no_network_factor: ClassVar[str] = ""
-    """Why variants cannot differ in the network of its nodes; empty: they can."""
-    fixed_of_network: ClassVar[tuple[str, str]] = ("", "")
-    """A key of that factor which its nodes cannot have, and why; empty: they can have all."""
 
     @abstractmethod
     def create(self, site: Site, topology: PlacedT, journal: Journal) -> None:
@@ -160,6 +137,10 @@ class Provider(ABC, Generic[PlacedT]):
         """What hosts need beyond the controller."""
         yield from ()
 
+    def doctor_checks(self, topology: PlacedT) -> Iterator[NamedCheck]:
+        """What `study doctor` looks for beyond these."""
+        yield from ()
+
     def worker_checks(self, topology: PlacedT, command: str) -> Iterator[NamedCheck]:
         """Checks that a host command succeeds on each worker's machine."""
         yield from ()
@@ -206,49 +187,65 @@ class Provider(ABC, Generic[PlacedT]):
 EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
 """Who reaches the daemons, for the disclosure."""
 
+
+def _declared(kind: str) -> dict[str, str]:
+    """Name -> class of the providers that the folders beside this module declare as `kind`."""
+    return {
+        name: f"{__package__}.{folder.name}.{place}"
+        for folder in iter_modules([str(Path(__file__).parent)])
+        if folder.ispkg
+        for name, place in getattr(import_module(f"{__package__}.{folder.name}"), kind, {}).items()
+    }
+
+
 OF_OTHERS = names_of("provider")
 """The providers of other packages. Each is named as its entry point."""
-OF_STUDIES = ("local", "physical", "libvirt", "container", "existing", *OF_OTHERS)
-"""The providers that a study may name. The others stand in for one of them."""
-_PROVIDERS = {
-    "local": "density_study.cluster.providers.local.provider:LocalProvider",
-    "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
-    "container": "density_study.cluster.providers.container.provider:ContainerProvider",
-    "container-ssh": "density_study.cluster.providers.container.over_ssh:ContainerOverSshProvider",
-    "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
-    "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
-    "endpoint": "density_study.cluster.providers.existing.endpoint:EndpointProvider",
-    "simulated": "density_study.cluster.providers.simulated.provider:SimulatedProvider",
-}
+OURS = _declared("PROVIDERS")
+OF_STUDIES = (*OURS, *OF_OTHERS)
+"""The providers that a study may name."""
+ALL_OURS = {**OURS, **_declared("STAND_INS")}
+"""With those that stand in for one of these."""
 
 
 @cache
-def provider_of(name: str) -> Provider[Any]:
+def provider_named(name: str) -> Provider[Any]:
     """The one provider of that name; InputError if there is none."""
     if name in OF_OTHERS:
-        if name in _PROVIDERS:
-            raise unusable("provider", f"{name!r} is registered twice", name)
-        # the type checker takes no abstract class for a type
-        found: type[Provider[Any]] = class_named("provider", name, Provider)  # type: ignore[type-abstract]
-        try:
-            return found()
-        except TypeError as error:  # a method is missing
-            raise unusable("provider", str(error), name) from error
-    if name not in _PROVIDERS:
+        provider = _of_others(name)
+    elif name in ALL_OURS:
+        provider = resolve_name(ALL_OURS[name])()
+    else:
         raise InputError(
-            f"provider {name!r} does not exist.",
+            f"provider {name[:100]!r} does not exist.",
             "provider",
-            f"use one of: {', '.join((*_PROVIDERS, *OF_OTHERS))}.",
+            f"use one of: {', '.join((*ALL_OURS, *OF_OTHERS))}.",
         )
-    provider: Provider[Any] = resolve_name(_PROVIDERS[name])()
+    provider.name = name
     return provider
+
+
+def _of_others(name: str) -> Provider[Any]:
+    if name in ALL_OURS:
+        raise unusable("provider", f"{name!r} is registered twice", name)
+    # the type checker takes no abstract class for a type
+    found: type[Provider[Any]] = class_named("provider", name, Provider)  # type: ignore[type-abstract]
+    try:
+        return found()
+    except TypeError as error:  # a method is missing
+        raise unusable("provider", str(error), name) from error
+
+
+def provider_of(topology: AnyTopology) -> Provider[Any]:
+    """The topology's provider, with what builds need: what the model holds are objects of this class."""
+    assert isinstance(topology.provider, Provider)
+    return topology.provider
 
 
 def out_of_memory(site: Site, topology: AnyTopology) -> list[str]:
     """A sentence for each container of which the kernel killed processes at its memory limit, since it was
     made. A host that does not tell yields nothing: the fault that is to be explained says more."""
     try:
-        times = provider_of(topology.provider).guest_times(site, topology)
+        times = provider_of(topology).guest_times(site, topology)
     except (StudyError, OSError):
         return []
     return [
@@ -261,7 +258,7 @@ def out_of_memory(site: Site, topology: AnyTopology) -> list[str]:
 
 def node_paths(site: Site, topology: AnyTopology) -> NodePaths:
     """Where the nodes' files will be."""
-    return provider_of(topology.provider).node_paths(site, topology)
+    return provider_of(topology).node_paths(site, topology)
 
 
 def folders_of(topology: Topology, host: Host) -> list[str]:
@@ -276,9 +273,9 @@ def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:
 
 def remote_path(topology: AnyTopology, path: PurePath | str) -> str:
     """The nodes' path of a file of the controller's stacks."""
-    return provider_of(topology.provider).remote_path(topology, path)
+    return provider_of(topology).remote_path(topology, path)
 
 
 def software_of(topology: AnyTopology) -> MachineSoftware:
     """What the machines of the topology's nodes have."""
-    return provider_of(topology.provider).software(topology)
+    return provider_of(topology).software(topology)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
@@ -113,7 +114,8 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
     for step in plan.trials:
         if step.test_case is not None:
             model_of(step.test_case).check(step.test_case)
-    topologies = {topology.name: replace(topology, provider=SIMULATED) for topology in plan.built}
+    model = provider_named(SIMULATED)
+    topologies = {topology.name: replace(topology, provider=model) for topology in plan.built}
     return plan.model_copy(update={"topologies": topologies})
 
 

@@ -89,7 +89,7 @@ def _raw_floor(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -
 
 
 def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) -> Rendered:
-    provider = provider_of(layout.provider)
+    provider = provider_of(layout)
     ports = allocate_ports(layout)
     places = node_paths(site, layout)
     rendered = render(Blueprint(layout, site.tag, ports, stacks.install_dirs(), places))
@@ -97,7 +97,7 @@ def _prepared(site: Site, journal: Journal, layout: Topology, stacks: Stacks) ->
     intent = {
         "act": "build",
         "build": site.root.name,
-        "provider": layout.provider,
+        "provider": layout.provider.name,
         "ports": addresses,
     }
     journal.write("intent", tag=site.tag, **intent)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from density_study.cluster.model.cluster import read_cluster
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.workloads.execution.opening import open_run
@@ -130,7 +130,7 @@ def _trial(run: Run, number: int, clients: int, target_ops_s: float | None = Non
                 trial=f"bench-{number}", order=1000 + number, test_case=test_case,
                 estimate_s=1.0)  # fmt: skip
     cluster = read_cluster(run.site(planned.build).root)
-    transport = provider_of("physical").transport(cluster.site, run.journal)
+    transport = provider_named("physical").transport(cluster.site, run.journal)
     manifest = run_trial(run, step, cluster, transport)
     if manifest.state != "complete":
         raise RuntimeError("; ".join(manifest.reasons))

@@ -17,7 +17,7 @@ from pathlib import Path
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.providers.provider import machines_of_hosts, provider_of
+from density_study.cluster.providers.provider import machines_of_hosts, provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.monitoring import daemons_of
@@ -38,7 +38,7 @@ def bench(repeats: int) -> list[Measurement]:
         site, journal = open_build(folder, os.getpid())
         try:
             cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
-            transport = provider_of("local").transport(site, journal)
+            transport = provider_named("local").transport(site, journal)
             machines = machines_of_hosts(cluster.topology, transport)
             profiler = put_profiler(site, machines)
             commands = with_devices(DEVICES, daemons_of(cluster, machines), profiler)

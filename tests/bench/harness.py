@@ -15,7 +15,7 @@ from pathlib import Path
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.workload import TrialContext
@@ -67,7 +67,7 @@ class _Standing:
         )
         self.run = Run(folder / "runs" / "bench" / "r1", study(), alike, journal)
         self.cluster = cluster
-        self.transport = provider_of("local").transport(cluster.site, journal)
+        self.transport = provider_named("local").transport(cluster.site, journal)
         self._number = 0
 
     def inside(self) -> float:

@@ -16,6 +16,7 @@ from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
@@ -178,7 +179,7 @@ def _topology(hosts: int, density: int) -> Topology:
     )
     return Topology(
         f"v{density}-flash",
-        "physical",
+        provider_named("physical"),
         machines,
         nodes,
         Isolation.HOST,

@@ -20,7 +20,7 @@ from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.store import LEVELS, store_named, stores
 from density_study.cluster.model.transport import Command, Transport
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stack import classpath, ensure
 from density_study.cluster.stack.store_software import CLIENTS
@@ -97,7 +97,7 @@ def _standing(store: str, folder: Path) -> Iterator[_Standing]:
         cluster = bring_up(
             site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
         )
-        standing = _Standing(cluster, provider_of("local").transport(site, journal), folder)
+        standing = _Standing(cluster, provider_named("local").transport(site, journal), folder)
         table = table_of(_test_case("load"))
         standing.output_of(store_command(cluster, "empty", table, "empty", shape=SHAPE))
         load = standing.arguments("load")

@@ -136,9 +136,7 @@ class _Disturbing:
         command = java_command(
             cluster, "meddler", classes_of(self._run), "Meddle", words, serial(256)
         )
-        transport = provider_of(cluster.topology.provider).transport(
-            cluster.site, self._run.journal
-        )
+        transport = provider_of(cluster.topology).transport(cluster.site, self._run.journal)
         folder = cluster.site.root / "logs"
         out, err = (folder / f"meddler-{self._step.trial}.{end}" for end in ("out", "err"))
         process = transport.start(cluster.topology.client, command, out, err)

@@ -63,16 +63,13 @@ def install() -> None:
     """From now on this process builds nothing real: it needs no Java, no ports, no disk."""
     opening.resolve_hosts = hosts
     opening.preflight = lambda *_: None
-    opening.provider_of = lambda _: SimpleNamespace()  # no lease on a host over SSH
     steps.ensure_stacks = lambda *_: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down
     steps.run_trial = run_trial
-    steps._cluster = lambda *_: SimpleNamespace(
-        topology=SimpleNamespace(provider="local"), site=None, processes=()
-    )
+    steps._cluster = lambda *_: SimpleNamespace(topology=None, site=None, processes=())
     steps.provider_of = lambda _: SimpleNamespace(
-        simulates=False, transport=lambda *_: SimpleNamespace(dead=lambda _: [])
+        transport=lambda *_: SimpleNamespace(dead=lambda _: [])
     )
     sys.modules["density_study.jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
 

@@ -17,7 +17,7 @@ from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.tags import tagged
 from density_study.cluster.stores.answers import fetch_json
@@ -47,7 +47,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ended]
     site, journal = open_build(folder, os.getpid())
     try:
         cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
 
         def run(name: str, meanwhile: Callable[[Cluster, ProcessId], float]) -> Ended:
             words = job_arguments(TEST_CASE, f"/study/{name}", str(folder / f"{name}.log"))

@@ -26,7 +26,7 @@ import pytest
 from density_study.cluster.model.cluster import Cluster, Endpoints, Site
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Command
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state import lease
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
@@ -154,7 +154,7 @@ def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: i
     record = Record.open(root / "records", opening)
     journal = Journal(root / "journal.jsonl")
     bench = TrialContext(
-        cluster, provider_of("local").transport(cluster.site, journal), record, journal
+        cluster, provider_named("local").transport(cluster.site, journal), record, journal
     )
     monitors = Monitors(bench, 1.0)
     stopped = ()

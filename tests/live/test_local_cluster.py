@@ -25,7 +25,7 @@ from density_study.cluster.model.cluster import Site, read_cluster
 from density_study.cluster.model.errors import BringUpError, InputError
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.existing.web import session_of
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import Stacks, ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import Event, PhaseEnded
@@ -59,7 +59,7 @@ class Up:
 
     @property
     def transport(self) -> Transport:
-        return provider_of("local").transport(self.site, self.journal)
+        return provider_named("local").transport(self.site, self.journal)
 
     def run(self, command: Command, watch: Callable[[], None] = lambda: None) -> str:
         """Standard error of a client program that must succeed; `watch` is called meanwhile."""

@@ -20,7 +20,7 @@ from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster, Site
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.facts.of_run import write_facts
@@ -134,7 +134,7 @@ def run_trial(
         }
     )
     record = Record.open(root / "records", opening)
-    transport = provider_of("local").transport(cluster.site, journal)
+    transport = provider_named("local").transport(cluster.site, journal)
     bench = TrialContext(cluster, transport, record, journal)
     prepared = workload.prepare(bench, spec)
     (client,) = workload.run(bench, spec)
@@ -233,4 +233,4 @@ def test_nothing_of_the_cluster_remains(ran: Ran) -> None:
     site_root = next(ran.root.glob("builds/b1"))
     journal = Journal(ran.root / "journal.jsonl")
     site = Site(site_root, f"{'/'.join(ran.root.parts[-2:])}/b1")
-    assert not provider_of("local").leftovers(site, journal)
+    assert not provider_named("local").leftovers(site, journal)

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from density_study.analysis.findings.unequal_hosts import moved_along, unequal_hosts
+from density_study.cluster.model.dividing.memory_shares import system_mib
 from density_study.cluster.model.dividing.sizing import sizing_of
 from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import ContainerHost, Disk, Host, VmHost
 from density_study.cluster.model.memory import daemon_heaps
-from density_study.cluster.model.memory_shares import system_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import ExistingTopology, Node, Topology
 from density_study.cluster.model.variant import Variant

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from density_study.cluster.model.dividing.memory_shares import workers_mib
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
-from density_study.cluster.model.memory_shares import workers_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
@@ -98,10 +98,10 @@ def test_every_guest_has_its_own_address_and_the_cores_of_its_policy(
 ) -> None:
     for topology in placed(owned, vms):
         if topology.isolation is Isolation.HOST:
-            assert topology.provider == "physical"
+            assert topology.provider.name == "physical"
             assert {n.address for n in topology.workers} <= {host.address for host in owned}
             continue
-        assert topology.provider == "libvirt"
+        assert topology.provider.name == "libvirt"
         addresses = [node.address for node in topology.nodes]
         assert len(set(addresses)) == len(addresses)
         for host in owned:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
+from density_study.cluster.model.dividing.memory_shares import workers_mib
 from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
@@ -16,7 +17,6 @@ from density_study.cluster.model.memory import (
     daemon_heaps,
     worker_minimum_mib,
 )
-from density_study.cluster.model.memory_shares import workers_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant

@@ -12,7 +12,7 @@ from density_study.cluster.model.placement import Layout
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 from density_study.cluster.stores.hbase.store import HBase
 
@@ -61,8 +61,7 @@ def physical() -> Topology:
 
 def layout_of(provider: str, replication: int = 1, base_port: int = 21000) -> Layout:
     """Of a study with this provider of `cluster.providers`."""
-    made_by = provider_of(provider)
-    return Layout(provider, made_by.isolation, replication, base_port, made_by.bare)
+    return Layout(provider_named(provider), replication, base_port)
 
 
 def with_variant(topology: Topology, **changes: Any) -> Topology:
@@ -79,10 +78,11 @@ def blueprint(topology: Topology) -> Blueprint:
 def _topology(
     provider: str, hosts: tuple[Host, ...], nodes: list[Node], base_port: int
 ) -> Topology:
+    made_by = provider_named(provider)
     return Topology(
         name="v2-flash",
-        provider=provider,
-        isolation=provider_of(provider).isolation,
+        provider=made_by,
+        isolation=made_by.isolation,
         variant=Variant(2, 1, "flash"),
         replication=1,
         hosts=hosts,

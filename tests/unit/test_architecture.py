@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster import providers
-from density_study.cluster.providers.provider import _PROVIDERS
+from density_study.cluster.providers.provider import ALL_OURS
 
 ROOT = Path(__file__).parents[2]
 MAX_FILES = 22
@@ -40,7 +40,7 @@ def test_every_package_of_a_room_is_described() -> None:
 def test_the_package_of_providers_names_each() -> None:
     """Those that a study may name; `container-ssh` is `container` on hosts."""
     words = re.findall(r"`([\w-]+)`", providers.__doc__ or "")
-    assert set(words) == set(_PROVIDERS) - {"container-ssh"}
+    assert set(words) == set(ALL_OURS) - {"container-ssh"}
 
 
 def test_no_folder_has_too_many_files_to_survey() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.cluster.model.host import Host
-from density_study.cluster.providers.libvirt.host_checks import check_kvm_of, check_unused
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -17,8 +16,8 @@ from density_study.workloads.base.clock import read_clock
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
-from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
-from density_study.workloads.study.providers.registry import nodes_of, rules_of
+from density_study.workloads.planning.resolve import check_declared_hosts, resolve_hosts
+from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -61,17 +60,14 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
     for host in {host.name: host for host in (*hosts, *watched)}.values():
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
-        if host.vms is not None:
-            yield tried(f"KVM of {host.name}", partial(check_kvm_of, host))
-    for topology in plan.built:
-        yield tried(f"addresses of {topology.name}", partial(check_unused, topology))
+    named = {name: act for one in plan.built for name, act in provider.doctor_checks(one)}
+    yield from (tried(name, act) for name, act in named.items())
 
 
 def _plan(file: StudyFile, runs: Path) -> Plan:
     with file.placing_faults():
         check_new_runs(runs)
-        if rules_of(file.study.provider).declares_hosts:
-            check_guest_hosts(file.study, runs)
+        check_declared_hosts(file.study, runs)
         return make_plan(file.study, resolve_hosts(file.study, runs))
 
 

@@ -26,7 +26,7 @@ class GuestReading:
 
 def read_guests(cluster: Cluster) -> GuestReading:
     """StudyError if a host does not report it."""
-    provider = provider_of(cluster.topology.provider)
+    provider = provider_of(cluster.topology)
     return GuestReading(time.time(), provider.guest_times(cluster.site, cluster.topology))
 
 
@@ -70,7 +70,7 @@ def full_disks(cluster: Cluster) -> list[str]:
     """
     topology = cluster.topology
     try:
-        free = provider_of(topology.provider).free_resources(topology)
+        free = provider_of(topology).free_resources(topology)
     except (StudyError, OSError):
         return []  # the trial's own fault already reports the lost host
     return [

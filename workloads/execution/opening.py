@@ -40,9 +40,9 @@ from density_study.workloads.planning.plan import (
 from density_study.workloads.planning.planned_study import DEFAULT_RUNS, new_runs
 from density_study.workloads.planning.preflight import Check, Report, preflight
 from density_study.workloads.planning.replanned import check_follows
-from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from density_study.workloads.planning.resolve import check_declared_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
-from density_study.workloads.study.providers.registry import nodes_of, rules_of
+from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -108,8 +108,7 @@ def open_run(
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
     with file.placing_faults(), naming(runs), new_runs(runs):
-        if rules_of(file.study.provider).declares_hosts:
-            check_guest_hosts(file.study, runs)  # planning contacts no host
+        check_declared_hosts(file.study, runs)
 
         @cache  # once for all attempts: it reads the disks
         def new_plan() -> tuple[StudyFile, Plan]:

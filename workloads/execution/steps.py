@@ -200,7 +200,7 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
         if isinstance(topology, ExistingTopology):
             join(site, topology, run.journal, check)
-        elif provider_of(topology.provider).simulates:
+        elif topology.provider.simulates:
             stand_up(site, topology, run.journal)
         else:
             machine = software_of(topology)
@@ -232,7 +232,7 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     except StudyError as error:  # the trial cannot begin: it is incomplete, not failed
         return _not_run(run, step, str(error))
     cluster = _cluster(run, step.build)
-    transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
+    transport = provider_of(cluster.topology).transport(cluster.site, run.journal)
     lost = _lost(cluster, transport)
     if lost:
         return _not_run(run, step, lost)

@@ -25,7 +25,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         if store.restores
         else store_command(cluster, name, "usertable", "empty", "check")
     )
-    transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
+    transport = provider_of(cluster.topology).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name
     process = transport.start(node, command, logs / f"{name}.out", logs / f"{name}.err")
     try:

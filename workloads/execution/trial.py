@@ -144,7 +144,7 @@ def _means(
     """What the trial runs, and what watches it."""
     test_case: Any = step.test_case
     topology, period_s = context.cluster.topology, run.study.monitor.period
-    provider = provider_of(topology.provider)
+    provider = provider_of(topology)
     if provider.simulates:
         from density_study.workloads.simulated.monitors import SimulatedMonitors
         from density_study.workloads.simulated.workload import SimulatedWorkload
@@ -219,7 +219,7 @@ def _exit_fault(client: ClientRun) -> str:
 
 
 def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
-    memory_mib = provider_of(cluster.topology.provider).memory_mib(cluster.topology)
+    memory_mib = provider_of(cluster.topology).memory_mib(cluster.topology)
     return draft.model_copy(
         update={
             "bring_up": cluster.phases,

@@ -10,7 +10,6 @@ from pydantic import Field
 from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Node, Placed
-from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles, Frozen
 from density_study.workloads.pipeline.machine.files import CALL, SORT
@@ -170,7 +169,7 @@ class PipelineTestCase(TestCase):
                 ("workloads",),
             )
         if self.importance:
-            if not provider_of(topology.provider).here:
+            if not topology.provider.here:
                 raise InputError(
                     "the driver of variant_importance needs the Spark of this machine, and nodes of "
                     f"{topology.name} are on others.",

@@ -37,7 +37,7 @@ from density_study.workloads.planning.trial_order import (
 )
 from density_study.workloads.study.existing_spec import existing_clusters
 from density_study.workloads.study.keys import MonitorSpec
-from density_study.workloads.study.providers.registry import densities, nodes_of, rules_of
+from density_study.workloads.study.providers.registry import densities, nodes_of
 from density_study.workloads.study.registry import AnyTestCase
 from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.study import Study
@@ -305,12 +305,8 @@ def _topologies(
         )
         if "regionservers_per_node" in variant.store.offers or servers == 1 or is_asked
     ]
-    rules = rules_of(study.provider)
-    provider = nodes_of(study)
     layout = Layout(
-        provider=rules.nodes_by(study),
-        isolation=provider.isolation,
-        bare=provider.bare,
+        provider=nodes_of(study),
         replication=study.stack.replication,
         jit=study.stack.jit,
         base_port=study.stack.base_port,

@@ -146,8 +146,8 @@ def tried(name: str, act: Callable[[], object]) -> Check:
 def exposed(plan: Plan) -> str:
     """Who else on this machine could run programs as this user while the study runs, by its daemons, which
     ask for no password; empty if nobody could."""
-    names = sorted({topology.provider for topology in plan.topologies.values()})
-    why = [found for name in names if (found := provider_of(name).reachable_because())]
+    made_by = {one.provider.name: provider_of(one) for one in plan.topologies.values()}
+    why = [found for _, one in sorted(made_by.items()) if (found := one.reachable_because())]
     if not why or not (people := other_people()):
         return ""
     return (

@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login
-from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
@@ -104,7 +103,7 @@ def _login(study: Study, found: Host, runs: Path) -> Login | None:
     if java:
         check_path(PurePosixPath(java), f"Java of host {found.name!r}")
     known_hosts = str(runs / study.study / KNOWN_HOSTS)
-    return study.ssh.login(known_hosts, host_folder(), (java, found.login.java_version))
+    return study.ssh.login(known_hosts, (java, found.login.java_version))
 
 
 def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:

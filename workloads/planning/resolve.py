@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import psutil
-
-from density_study.cluster.machine.disk_type import Probe, check_disk, probe
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
-from density_study.cluster.model.host import (
-    Disk,
-    DiskType,
-    Host,
-    IoLimits,
-    Login,
-    Target,
-)
-from density_study.cluster.providers.libvirt import programs as guests_need
-from density_study.cluster.providers.ssh.build import same_java
-from density_study.cluster.providers.ssh.channel import channel, on_all
-from density_study.cluster.providers.ssh.options import (
-    host_folder,
-    unread_settings,
-    write_known_hosts,
-)
-from density_study.cluster.providers.ssh.programs import (
-    PHYSICAL,
-    PYTHON,
-    Requirements,
-    check_programs,
-)
+from density_study.cluster.machine.disk_type import Probe
+from density_study.cluster.model.errors import InputError, each_of
+from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits
+from density_study.cluster.providers.libvirt.programs import check_guest_programs
+from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
+from density_study.cluster.providers.ssh.options import write_known_hosts
 from density_study.cluster.render.names import check_path
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
 from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS, needs_ssh
@@ -47,19 +25,6 @@ ASSUMED_CORES = 64
 ASSUMED_MEMORY_MIB = 2**20
 
 
-@dataclass(frozen=True)
-class _Machine:
-    """Properties of a host. `auto_disk` is the folder for disk path `auto`; `check_disk` rejects a missing
-    folder; `probe` is None for a plan, which writes nothing."""
-
-    cores: int
-    memory_mib: int
-    auto_disk: Path
-    check_disk: Callable[[Path], None]
-    probe: Callable[[Path], Probe] | None
-    login: Login | None = None
-
-
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """Hosts with cores, memory and verified disk types. InputError if a disk's type differs from the
     study's.
@@ -71,7 +36,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if rules.declares_hosts:
         return rules.declared_hosts(study, runs)
     if study.ssh is None or not _remote(study):
-        return _hosts(study, _this_machine(study, runs, probe))
+        return _hosts(study, _this_machine(study, runs, probed=True))
     return _over_ssh(study, study.ssh, runs, pin_host_keys(study, runs), probed=True)
 
 
@@ -86,7 +51,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if rules.declares_hosts:
         return rules.declared_hosts(study, runs)
     if study.ssh is None or not _remote(study):
-        return _hosts(study, _this_machine(study, runs, None))
+        return _hosts(study, _this_machine(study, runs, probed=False))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
         return _over_ssh(study, study.ssh, runs, known_hosts, probed=False)
@@ -96,8 +61,11 @@ def _over_ssh(
     study: Study, ssh: SshSpec, runs: Path, known_hosts: Path, *, probed: bool
 ) -> tuple[Host, ...]:
     """Of an existing cluster, the client is this machine."""
-    here = _this_machine(study, runs, None) if study.existing else {}
-    return _hosts(study, {**here, **_machines(study, ssh, known_hosts, probed=probed)})
+    here = _this_machine(study, runs, probed=False) if study.existing else {}
+    addresses = {host.name: host.address for host in _remote(study)}
+    login = ssh.login(str(known_hosts))
+    found = over_ssh(login, addresses, watched=bool(study.existing), probed=probed)
+    return _hosts(study, {**here, **found})
 
 
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
@@ -107,7 +75,7 @@ def assumed_hosts(study: Study) -> tuple[Host, ...]:
     if rules.declares_hosts:
         return rules.declared_hosts(study, Path("/"))
     machines = {
-        host.name: _Machine(
+        host.name: Examined(
             cores=ASSUMED_CORES if host.cores == "auto" else host.cores,
             memory_mib=ASSUMED_MEMORY_MIB if host.memory == "auto" else host.memory,
             auto_disk=Path("/auto"),
@@ -140,88 +108,22 @@ def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
                 )
 
 
-def _this_machine(
-    study: Study, runs: Path, prober: Callable[[Path], Probe] | None
-) -> dict[str, _Machine]:
-    machine = _Machine(
-        cores=len(os.sched_getaffinity(0)),
-        memory_mib=psutil.virtual_memory().total // 2**20,
-        auto_disk=runs.absolute(),
-        check_disk=check_disk,
-        probe=prober,
-    )
+def _this_machine(study: Study, runs: Path, *, probed: bool) -> dict[str, Examined]:
+    machine = this_machine(runs.absolute(), probed=probed)
     return dict.fromkeys((host.name for host in study.hosts), machine)
 
 
-def _machines(
-    study: Study, ssh: SshSpec, known_hosts: Path, *, probed: bool
-) -> dict[str, _Machine]:
-    """Examines all hosts in parallel. InputError if a login fails or their Java versions differ."""
-    targets = _targets(study, ssh, known_hosts)
-    needs = (PYTHON,) if study.existing else PHYSICAL
-    check_programs([Requirements(name, target, needs) for name, target in targets.items()])
-    _check_answers(targets)
-    java = ("", "") if study.existing else same_java(targets)  # monitors need none
-    login = ssh.login(str(known_hosts), host_folder(), java)
-
-    def machine(_: str, target: Target) -> _Machine:
-        def prober(folder: Path) -> Probe:
-            return Probe(**channel(target).act("probe", str(folder)))
-
-        found = channel(target).act("describe")
-        return _Machine(
-            cores=found["cores"],
-            memory_mib=found["memory_mib"],
-            auto_disk=Path(target.work / "data"),
-            check_disk=lambda folder: channel(target).act("check-disk", str(folder)),
-            probe=prober if probed else None,
-            login=login,
-        )
-
-    return on_all(targets, machine)
-
-
-def _check_answers(targets: Mapping[str, Target]) -> None:
-    """Names every host that does not answer, not only the first. Nothing of ours ran there before."""
-
-    def answers(_: str, target: Target) -> StudyError | None:
-        try:
-            channel(target).act("clock")
-        except HostLostError as error:
-            through = f" -J {target.jump}" if target.jump else ""
-            up = f"ssh{through} -p {target.port} {target.user}@{target.address}"
-            unread = unread_settings(target.address)
-            remedy = f"check that `{up}` works from here. Nothing was started.{unread}"
-            return HostLostError(error.what, error.where, remedy)
-        except StudyError as error:
-            return error
-        return None
-
-    def fail(error: StudyError | None) -> None:
-        if error is not None:
-            raise error
-
-    each_of(on_all(targets, answers).values(), fail)
-
-
-def check_guest_hosts(study: Study, runs: Path) -> None:
-    """InputError with every program that a libvirt study lacks, on its hosts and on this machine."""
-    by_ssh = needs_ssh(study)
+def check_declared_hosts(study: Study, runs: Path) -> None:
+    """InputError with every program that is missing on the hosts, and on this machine, of a study whose plan
+    contacts no host."""
+    if not rules_of(study.provider).declares_hosts:
+        return
     targets = {}
-    if by_ssh and study.ssh is not None:
-        targets = _targets(study, study.ssh, pin_host_keys(study, runs))
-    bare = PHYSICAL if 0 in study.factors.vms_per_host else ()
-    hosts = [
-        Requirements(host.name, targets.get(host.name), (*guests_need.on_host(by_ssh), *bare))
-        for host in study.hosts
-        if by_ssh or (host.libvirt or "").startswith(guests_need.HERE)
-    ]
-    check_programs([guests_need.CONTROLLER, *hosts])
-
-
-def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
-    login = ssh.login(str(known_hosts), host_folder())
-    return {host.name: login.target(host.name, host.address) for host in _remote(study)}
+    if needs_ssh(study) and study.ssh is not None:
+        login = study.ssh.login(str(pin_host_keys(study, runs)))
+        targets = {host.name: login.target(host.name, host.address) for host in _remote(study)}
+    uris = {host.name: host.libvirt or "" for host in study.hosts}
+    check_guest_programs(uris, targets, bare=0 in study.factors.vms_per_host)
 
 
 def _remote(study: Study) -> tuple[HostSpec, ...]:
@@ -246,7 +148,7 @@ def write_keys(study: Study, to: Path) -> Path:
     return to
 
 
-def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
+def _hosts(study: Study, machines: Mapping[str, Examined]) -> tuple[Host, ...]:
     parts = rules_of(study.provider).parts(study)
 
     def host(numbered: tuple[int, HostSpec]) -> Host:
@@ -295,7 +197,7 @@ def _memory_mib(spec: HostSpec, index: int, total_mib: int) -> int:
 
 
 def _disk(
-    study: Study, host: HostSpec, spec: DiskSpec, key: tuple[str | int, ...], machine: _Machine
+    study: Study, host: HostSpec, spec: DiskSpec, key: tuple[str | int, ...], machine: Examined
 ) -> Disk:
     folder = machine.auto_disk if spec.path == "auto" else Path(spec.path)
     if spec.path != "auto":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -16,9 +16,6 @@ from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.table import TableSpec
 from density_study.workloads.study.limits_spec import LimitsSpec
-
-CLIENT_HOST = "here"
-WATCHED_KEYS = {"name", "address", "roles"}
 
 
 def _no_other_name(path: str) -> str:
@@ -308,47 +305,3 @@ def check_existing(
                 f"host {host!r} is of {where}; name it in hosts of one cluster of factors.cluster",
                 *("hosts", index),
             )
-
-
-def with_client_host(value: Any) -> Any:
-    """The keys that other providers need, for a study of an existing cluster: this machine is the client."""
-    if not isinstance(value, dict) or value.get("provider") != "existing":
-        return value
-    for key, why in (
-        ("stack", "the cluster has its own versions and settings"),
-        ("vms", "nothing is built"),
-    ):
-        if key in value:
-            raise FaultyKeyError(f"provider existing takes no key {key}: {why}", key)
-    factors, watched = value.get("factors", {}), value.get("hosts", [])
-    if not isinstance(factors, dict) or set(factors) - {"cluster"}:
-        raise FaultyKeyError(
-            "provider existing takes no factors but cluster: nothing of an existing cluster may be changed",
-            "factors",
-        )
-    if bool(watched) != ("ssh" in value):
-        raise FaultyKeyError(
-            "provider existing watches hosts over SSH: it needs both keys, hosts and ssh, or none",
-            "hosts" if watched else "ssh",
-        )
-    client = {"name": CLIENT_HOST, "memory": "auto", "roles": ["client"], "disks": []}
-    hosts = [_watched(host, index) for index, host in enumerate(watched)]
-    # the client comes last, so that a fault of a host names its place in the file
-    return {**value, "hosts": [*hosts, client], "factors": {**factors, "vms_per_host": [0]}}
-
-
-def _watched(host: Any, index: int) -> Any:
-    """A host of the existing cluster: monitors run there, and nothing else."""
-    if not isinstance(host, dict):
-        return host
-    if other := sorted(set(host) - WATCHED_KEYS):
-        raise FaultyKeyError(
-            f"a host of an existing cluster is only watched: it takes {', '.join(sorted(WATCHED_KEYS))}, not "
-            f"{other[0]}",
-            *("hosts", index, other[0]),
-        )
-    if "client" in (host.get("roles") or ()):
-        raise FaultyKeyError(
-            "the client of an existing cluster is this machine", *("hosts", index, "roles")
-        )
-    return {**host, "memory": "auto", "disks": []}

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import JUMP, PYTHON, Login
+from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
 from density_study.workloads.base.quantity import whole_mib
@@ -137,13 +138,13 @@ class SshSpec(Frozen):
         "also be in `known_hosts`. The study's own connections to daemons do not go through it.",
     )
 
-    def login(self, known_hosts: str, folder: str, java: tuple[str, str] = ("", "")) -> Login:
-        """`java`: home and version of that found on the hosts. `folder`: as of `Login`."""
+    def login(self, known_hosts: str, java: tuple[str, str] = ("", "")) -> Login:
+        """`java`: home and version of that found on the hosts."""
         more = {"python": self.python, "java": self.java or "", "jump": self.jump or ""}
-        return Login(self.user, self.port, known_hosts, *java, folder=folder, **more)
+        return Login(self.user, self.port, known_hosts, *java, folder=host_folder(), **more)
 
     def servers(self, hosts: Iterable[HostSpec]) -> list[tuple[str, int]]:
         """(address, port) of all that have a host key: the hosts, and the one between."""
         found = [(host.address, self.port) for host in hosts]
-        via = self.login("", "").target("", "").via
+        via = self.login("").target("", "").via
         return [*found, (via.address, via.port)] if via else found

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from density_study.cluster.providers.provider import OF_STUDIES
+from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
 
 _ROOMS = Path(__file__).resolve().parents[2]  # `density_study` in a checkout is links
@@ -53,8 +55,9 @@ def study_schema() -> dict[str, Any]:
     hosts and no factors: Study fills them in before it validates, which no model can show."""
     schema = schema_of(Study)
     schema["required"] = [key for key in schema["required"] if key not in _TO_BUILD]
-    given = {"properties": {"provider": {"const": "existing"}}, "required": ["provider"]}
-    needs = {"then": {"required": ["existing"]}, "else": {"required": list(_TO_BUILD)}}
+    (name,) = (name for name in OF_STUDIES if not rules_of(name).builds)
+    given = {"properties": {"provider": {"const": name}}, "required": ["provider"]}
+    needs = {"then": {"required": [rules_of(name).key]}, "else": {"required": list(_TO_BUILD)}}
     return {**schema, "if": given, **needs}
 
 

@@ -8,12 +8,11 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from density_study.cluster.model.secrets import has_login
 from density_study.workloads.base.checked import FaultyKeyError, leaves, no_duplicates
-from density_study.workloads.study.existing_spec import with_client_host
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
 from density_study.workloads.study.memory_sizes import sized_by_memory
-from density_study.workloads.study.providers.registry import check_provider, rules_of
+from density_study.workloads.study.providers.registry import check_provider, filled, rules_of
 from density_study.workloads.study.rules.stores import check_stores
 
 MAX_TOPOLOGIES = 100
@@ -39,8 +38,8 @@ class Study(StudyKeys):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_existing_cluster(cls, value: Any) -> Any:
-        return with_client_host(value)
+    def _filled(cls, value: Any) -> Any:
+        return filled(value) if isinstance(value, dict) else value
 
     @model_validator(mode="before")
     @classmethod

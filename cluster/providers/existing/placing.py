@@ -7,8 +7,8 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.topology import ExistingTopology, Node
-from density_study.cluster.providers.existing.endpoint import EndpointProvider
 from density_study.cluster.providers.existing.provider import ExistingProvider
+from density_study.cluster.providers.provider import provider_named, provider_of
 
 
 def existing_topology(
@@ -23,7 +23,7 @@ def existing_topology(
         levels = {"cluster": existing.name}
     return ExistingTopology(
         name="-".join(("existing", *levels.values())),
-        provider="endpoint" if existing.endpoint else "existing",
+        provider=provider_named("endpoint" if existing.endpoint else "existing"),
         hosts=(client,),
         nodes=(node,),
         existing=existing,
@@ -34,4 +34,6 @@ def existing_topology(
 
 
 def existing_provider(topology: ExistingTopology) -> ExistingProvider:
-    return EndpointProvider() if topology.existing.endpoint else ExistingProvider()
+    provider = provider_of(topology)
+    assert isinstance(provider, ExistingProvider)
+    return provider

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.programs import HERE as THIS_MACHINE
-from density_study.cluster.providers.ssh.programs import PYTHON, Need, Requirements
+from density_study.cluster.providers.ssh.programs import (
+    PHYSICAL,
+    PYTHON,
+    Need,
+    Requirements,
+    check_programs,
+)
 
 HERE = "qemu:///"
 """How the address of this machine's own libvirt begins."""
@@ -25,6 +34,21 @@ _HERE = {
     "ssh-keygen": "openssh-client",
 }
 CONTROLLER = Requirements(THIS_MACHINE, None, tuple(Need(*pair) for pair in _HERE.items()))
+
+
+def check_guest_programs(
+    uris: Mapping[str, str], targets: Mapping[str, Target], *, bare: bool
+) -> None:
+    """InputError with every program that hosts of guests and this machine lack. `uris`: of each host's
+    libvirt; `targets`: of the hosts that SSH reaches; `bare`: they carry nodes themselves, too."""
+    hosts = [
+        Requirements(
+            name, targets.get(name), (*on_host(bool(targets)), *(PHYSICAL if bare else ()))
+        )
+        for name, uri in uris.items()
+        if targets or uri.startswith(HERE)
+    ]
+    check_programs([CONTROLLER, *hosts])
 
 
 def on_host(signed_on: bool) -> tuple[Need, ...]:

@@ -25,7 +25,12 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.libvirt import removal
 from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
-from density_study.cluster.providers.libvirt.host_checks import check_hosts, free_on_hosts
+from density_study.cluster.providers.libvirt.host_checks import (
+    check_hosts,
+    check_kvm_of,
+    check_unused,
+    free_on_hosts,
+)
 from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from density_study.cluster.providers.libvirt.image import (
     DATA,
@@ -102,6 +107,12 @@ class LibvirtProvider(Provider[Topology]):
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
         yield f"drives and bridge of hosts of {topology.name}", partial(check_hosts, topology)
+
+    def doctor_checks(self, topology: Topology) -> Iterator[NamedCheck]:
+        for host in topology.hosts:
+            if host.vms is not None:
+                yield f"KVM of {host.name}", partial(check_kvm_of, host)
+        yield f"addresses of {topology.name}", partial(check_unused, topology)
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         """An image that outgrows its drive stops its guest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from density_study.cluster.model.errors import InputError
 
 SIMULATED = "simulated"
+STAND_INS = {SIMULATED: "provider:SimulatedProvider"}
 
 
 def is_rehearsal(provider: str) -> bool:

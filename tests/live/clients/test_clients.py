@@ -139,7 +139,7 @@ def _counts(run: Run, trial: str, client: str) -> dict[str, int]:
 def _rows(run: Run, step: Step) -> int:
     """Rows of the table after the trial."""
     cluster = read_cluster(run.site(step.build).root)
-    transport = provider_of(cluster.topology.provider).transport(cluster.site, run.journal)
+    transport = provider_of(cluster.topology).transport(cluster.site, run.journal)
     folder = RecordFolder(run.root / "counts" / str(step.trial))
     context = TrialContext(cluster, transport, folder, run.journal)
     counted = table_tool(context, "count", ("count", "--table", f"usertable_{RECORDS}"))

@@ -21,7 +21,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.store import store_named
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.endpoint_tool import ask_store
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stores.store import cluster_store
 from tests.live.existing.endpoints import OURS, check_measured
@@ -109,7 +109,7 @@ def cassandra_by_tls(folder: Path) -> Iterator[str]:
         again = Command(
             process.name, tuple(cluster.disclosure["daemons"][f"w1/{process.name}"]), {}, None
         )
-        provider_of("local").transport(site, journal).start(
+        provider_named("local").transport(site, journal).start(
             worker, again, folder / "again.out", folder / "again.err"
         )
         (address,) = cluster.endpoints.all("store").values()

@@ -18,7 +18,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import store_named
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.existing.endpoints import OURS, check_measured
 from tests.live.stores.loading import loading, rows_left, tool
@@ -123,7 +123,7 @@ def test_a_cluster(tmp_path: Path, name: str) -> None:
         cluster = bring_up(
             site, with_variant(topology(tmp_path), store=store), ensure_stacks(store=store), journal
         )
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
         tool(cluster, transport, tmp_path, "empty")
         rows = rows_of_others(cluster, transport, tmp_path)
         spec = tmp_path / "study.yaml"

@@ -16,7 +16,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import VERSIONS, Versions
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.answers import fetch_json
@@ -41,7 +41,7 @@ class Build:
             self.cluster, f"dfsio-{mode}", "org.apache.hadoop.fs.TestDFSIO", words,
             jvm_flags=(f"-Dtest.build.data={DATA}",),
         )  # fmt: skip
-        transport = provider_of("local").transport(self.cluster.site, self.journal)
+        transport = provider_named("local").transport(self.cluster.site, self.journal)
         out, err = (self.folder / f"{mode}.{suffix}" for suffix in ("out", "err"))
         process = transport.start(self.cluster.topology.client, command, out, err)
         assert transport.wait(process, 240) == 0, err.read_text()[-3000:]

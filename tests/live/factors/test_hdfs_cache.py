@@ -14,7 +14,7 @@ from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.provider import node_paths, provider_of
+from density_study.cluster.providers.provider import node_paths, provider_named
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads.base.workload import Collected, TrialContext
 from density_study.workloads.record.manifest import Manifest
@@ -88,7 +88,7 @@ def with_cache(folder: Path, size_mib: int) -> Topology:
 
 def context(build: Build, name: str) -> TrialContext:
     record = Record.open(build.folder / "records", draft(name))
-    transport = provider_of("local").transport(build.cluster.site, build.journal)
+    transport = provider_named("local").transport(build.cluster.site, build.journal)
     return TrialContext(build.cluster, transport, record, build.journal)
 
 

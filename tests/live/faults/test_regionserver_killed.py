@@ -17,7 +17,7 @@ from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.workload import TrialContext
@@ -66,7 +66,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
     site, journal = open_build(folder, os.getpid())
     try:
         cluster = bring_up(site, topology(folder), ensure_stacks(), journal)
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
         bench = TrialContext(
             cluster, transport, Record.open(folder / "records", draft("trial")), journal
         )

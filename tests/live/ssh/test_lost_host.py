@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.cluster import read_cluster
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.ssh.toolkit import toolkit
 from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
@@ -77,7 +77,7 @@ def tables(hosts: Hosts) -> str:
 def cut_by_hand(run: Run, build: str) -> int:
     """Cut the host off for ten minutes; returns its keeper's process id on the host."""
     cluster = read_cluster(run.site(build).root)
-    transport = provider_of("physical").transport(cluster.site, run.journal)
+    transport = provider_named("physical").transport(cluster.site, run.journal)
     record = RecordFolder(run.records / "by-hand")
     context = TrialContext(cluster, transport, record, run.journal)
     LastingFault(context, Fault(cut="host", at_s=0, for_s=600)).begin()

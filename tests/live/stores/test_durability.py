@@ -14,7 +14,7 @@ from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import Durability, store_named
 from density_study.cluster.model.transport import Command
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stores.kudu.programs import programs_home
 from density_study.cluster.stores.kudu.store import kudu_environment
@@ -40,7 +40,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
         argv = cluster.disclosure["daemons"]["w1/redis"]
         os.kill(process.pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(process.pid)], timeout=10)
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
         again = Command("redis", tuple(argv), {}, None)
         transport.start(placed.workers[0], again, tmp_path / "out", tmp_path / "err")
         deadline = time.monotonic() + 30
@@ -63,7 +63,7 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         cluster = bring_up(
             site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
         )
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
         process, acknowledged = loading(cluster, transport, tmp_path)
         os.kill(process.pid, signal.SIGKILL)
         transport.wait(process, 10)
@@ -97,7 +97,7 @@ def test_every_server_dies(tmp_path: Path, name: str, level: Durability, kept: b
         cluster = bring_up(
             site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
         )
-        transport = provider_of("local").transport(site, journal)
+        transport = provider_named("local").transport(site, journal)
         tool(cluster, transport, tmp_path, "empty")
         client, acknowledged = loading(cluster, transport, tmp_path)
         hold = ("tserver", "datanode") if name == "accumulo" else ()

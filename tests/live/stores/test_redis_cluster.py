@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.model.cluster import Site, read_cluster
 from density_study.cluster.model.store import store_named
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from tests.live.stores.checks import all_rows_are_accounted_for, reaped_after_kill_9, servers_of
 from tests.live.stores.loading import loading
@@ -57,7 +57,7 @@ def _lose_a_shard(run: Path, tag: str, victim: int, folder: Path) -> None:
     """A load goes on without the shard: its failed inserts are counted by kind, and the first is printed."""
     cluster = read_cluster(run / "builds" / "b1")
     journal = Journal(run / "journal.jsonl")
-    transport = provider_of("local").transport(Site(run / "builds" / "b1", tag), journal)
+    transport = provider_named("local").transport(Site(run / "builds" / "b1", tag), journal)
     client, _ = loading(cluster, transport, folder)
     os.kill(victim, signal.SIGKILL)
     try:

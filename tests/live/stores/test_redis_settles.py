@@ -12,7 +12,7 @@ import pytest
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import store_named
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.stores.loading import talk, tool
 from tests.live.support.builds import open_build, topology
@@ -34,7 +34,7 @@ def test_a_rewrite_that_is_under_way(tmp_path: Path) -> None:
         said = talk(cluster, f"CONFIG SET rdb-key-save-delay {DELAY_US}", "BGREWRITEAOF")
         assert said == ["+OK", "+Background append only file rewriting started"]
         out = tool(
-            cluster, provider_of("local").transport(site, journal), tmp_path, "settle", "state"
+            cluster, provider_named("local").transport(site, journal), tmp_path, "settle", "state"
         )
         (rewrites,) = re.findall(r'"background_runs": ([0-9]+)', out)
         assert int(rewrites) == 2

@@ -21,6 +21,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.container.provider import ContainerProvider
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from tests.live.support.builds import open_build
 from tests.support.topologies import layout_of
@@ -43,7 +44,13 @@ def topology(
         for number, address in enumerate(addresses, 1)
     )
     return Topology(
-        "v2-flash", "container", (host,), nodes, Isolation.CONTAINER, Variant(2, 1, "flash"), 1
+        "v2-flash",
+        provider_named("container"),
+        (host,),
+        nodes,
+        Isolation.CONTAINER,
+        Variant(2, 1, "flash"),
+        1,
     )
 
 

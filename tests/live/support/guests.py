@@ -9,6 +9,7 @@ from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
+from density_study.cluster.providers.provider import provider_named
 from tests.support.topologies import with_variant
 
 NETWORK = "10.78.0.0/24"
@@ -43,7 +44,7 @@ def topology(host: Host, workers: int, memory_mib: int = 1600) -> Topology:
     ]
     return Topology(
         name=f"v{workers}-flash",
-        provider="libvirt",
+        provider=provider_named("libvirt"),
         isolation=Isolation.VM,
         variant=Variant(workers, 1, "flash"),
         replication=min(2, workers),

@@ -18,7 +18,7 @@ from density_study.cluster.machine import io_limits
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.host import IoLimits
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.journal import Journal
@@ -66,7 +66,7 @@ class Standing:
         watching = study(**{"monitor.also": list(DEVICES)})
         self.run = Run(folder / "runs" / "why" / "r1", watching, alike, journal)
         self.cluster = cluster
-        self.transport = provider_of("local").transport(cluster.site, journal)
+        self.transport = provider_named("local").transport(cluster.site, journal)
         self._number = 0
         self._classes = compiled(folder, "Compact", within=Path(__file__).parent)
 

@@ -12,11 +12,12 @@ from typer.testing import CliRunner, Result
 
 from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.ssh import examined
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.stack.cache import cache_root
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import open_run
-from density_study.workloads.planning import preflight, resolve
+from density_study.workloads.planning import preflight
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 
 BAD = ["with space", "per%41cent", "dollar$x", "quote'd", 'quote"d', "a,b", "a:b", "a#b", "a\\b", "a;b",
@@ -29,7 +30,7 @@ FLAGS = ("--provider", "local", "--densities", "1", "--memory-gib", "4", "--repe
 @pytest.fixture(autouse=True)
 def _folder(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(resolve, "probe", partial(disk_type.probe, seconds=0.05))
+    monkeypatch.setattr(examined, "probe", partial(disk_type.probe, seconds=0.05))
     assert call("init", "small.yaml", *FLAGS).exit_code == 0
 
 

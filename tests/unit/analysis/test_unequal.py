@@ -15,7 +15,7 @@ from density_study.analysis.summarise.warnings import comparability_warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.model.store import store_named
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.stack import Java, Stack
@@ -74,7 +74,7 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
     java = Java(Path("/opt/java"), "17.0.15")
     stack = Stack("any", "1", Path("/opt/any"), "0" * 64)
     disclosed = {
-        build: disclose(fields, render(fields), Stacks(java, java, stack, stack), provider_of("local"))
+        build: disclose(fields, render(fields), Stacks(java, java, stack, stack), provider_named("local"))
         for build, fields in (
             ("b1-v1-flash", blueprint(local(1))), ("b1-v2-flash", blueprint(local(2)))
         )
@@ -97,7 +97,7 @@ def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
             blueprint(placed),
             render(blueprint(placed)),
             Stacks(java, java, stack, stack, known),
-            provider_of("local"),
+            provider_named("local"),
         )
         for build, (placed, known) in variants.items()
     }

@@ -23,6 +23,7 @@ from density_study.cluster.model.network import UNCHANGED, Network, network_of
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.variant import Variant
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import local
 
@@ -335,7 +336,13 @@ def proved(folder: Path, **rates: list[float | None]) -> tuple[dict[str, Any], S
     nodes = tuple(Node(name, name, address, (), 0, 1) for name, address in names.items())
     limited = Network(100.0)
     topology = Topology(
-        "t", "physical", (), nodes, Isolation.HOST, Variant(0, 1, "flash", network=limited), 1
+        "t",
+        provider_named("physical"),
+        (),
+        nodes,
+        Isolation.HOST,
+        Variant(0, 1, "flash", network=limited),
+        1,
     )
     transport = Scripted(**rates)
     journal = Journal(folder / "journal.jsonl")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import examined
 from density_study.dags.cli import init_command, main
 from density_study.workloads.planning import preflight, resolve
 from density_study.workloads.study.study_file import read_study
@@ -25,7 +26,7 @@ from density_study.workloads.study.study_file import read_study
 @pytest.fixture(autouse=True)
 def _folder(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(resolve, "probe", partial(disk_type.probe, seconds=0.05))
+    monkeypatch.setattr(examined, "probe", partial(disk_type.probe, seconds=0.05))
 
 
 def call(*arguments: str, answers: str | None = None) -> Result:
@@ -191,8 +192,8 @@ def test_all_hosts_that_do_not_answer_are_named_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call("init", "x.yaml", *TWO)
-    monkeypatch.setattr(resolve, "channel", _Down)
-    monkeypatch.setattr(resolve, "check_programs", lambda _: None)
+    monkeypatch.setattr(examined, "channel", _Down)
+    monkeypatch.setattr(examined, "check_programs", lambda _: None)
     monkeypatch.setattr(resolve, "write_known_hosts", lambda *_: None)
     done = call("doctor", "x.yaml")
     assert done.exit_code == 1 and "2 checks, 2 faults" in done.output

@@ -18,9 +18,8 @@ from density_study.cluster.machine.disk_type import check_disk, probe
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.local.provider import LocalProvider
-from density_study.cluster.providers.ssh import build
+from density_study.cluster.providers.ssh import build, examined
 from density_study.dags.airflow_home.home import project_root
-from density_study.workloads.planning import resolve
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.resolve import assumed_disk_type, planned_hosts, resolve_hosts
@@ -229,7 +228,7 @@ def test_a_plan_for_ssh_hosts_writes_nothing_and_creates_no_disk(
             assert name != "probe"
             return HOST_COMMANDS[name](*arguments)
 
-    for module in (resolve, build):
+    for module in (examined, build):
         monkeypatch.setattr(module, "channel", lambda target: Channel())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()

@@ -27,7 +27,6 @@ from density_study.workloads.ycsb.warming.warmth import WARMTH
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
                 "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
-_OF_TOPOLOGY = ("provider", "replication")
 _OF_VARIANT = ("disk_type", "vms_per_host", "regionservers_per_node")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
@@ -75,7 +74,8 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "studied": manifest.overhead_pair is None
         and (manifest.probe is None or manifest.trial in answers),
         "topology": topology.name,
-        **_fields(topology, _OF_TOPOLOGY),
+        "provider": str(topology.provider),
+        "replication": topology.replication,
         **_fields(topology.variant, _OF_VARIANT),
         "levels": list(topology.levels.values()),
         "disk_type_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
 from density_study.workloads.base.values import Frozen
@@ -216,7 +216,7 @@ class Networks(Factor[Network]):
         """Nodes have a network interface that the study may change."""
         if study.factors.network is None:
             return
-        made_by = provider_of(study.provider)
+        made_by = provider_named(study.provider)
         if why := made_by.no_network_factor:
             raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
         if made_by.bare and 0 in study.factors.vms_per_host:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
-from density_study.cluster.providers.ssh.options import host_folder
 
 if TYPE_CHECKING:
     from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
@@ -46,7 +45,7 @@ def _host(study: StudyKeys, spec: HostSpec, runs: Path, addresses: Iterator[str]
         disks=tuple(_disk(disk) for disk in spec.disks),
         roles=spec.roles,
         usd_per_hour=spec.usd_per_hour,
-        login=None if ssh is None else ssh.login(known_hosts, host_folder()),
+        login=None if ssh is None else ssh.login(known_hosts),
         vms=_vm_host(study, spec, known_hosts, addresses),
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from density_study.cluster.providers.provider import OF_STUDIES, Provider, provider_of
+from density_study.cluster.providers.provider import OF_STUDIES, Provider, provider_named
 from density_study.workloads.study.providers.rules import ProviderRules
 
 if TYPE_CHECKING:
@@ -24,9 +25,15 @@ def rules_of(name: str) -> ProviderRules:
     return rules
 
 
+def filled(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A study before it is validated, with what its provider fills in. ValueError for what it cannot take."""
+    name = value.get("provider")
+    return rules_of(str(name)).filled(value) if name in OF_STUDIES else value
+
+
 def nodes_of(study: StudyKeys) -> Provider[Any]:
     """What makes the study's nodes, where they are not bare hosts."""
-    return provider_of(rules_of(study.provider).nodes_by(study))
+    return provider_named(rules_of(study.provider).nodes_by(study))
 
 
 def check_provider(study: StudyKeys) -> None:

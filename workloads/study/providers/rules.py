@@ -5,12 +5,12 @@ Faults are ValueErrors. The defaults suit a provider whose nodes are hosts over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.model.host import ContainerHost, Host
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.workloads.base.checked import FaultyKeyError
 
 if TYPE_CHECKING:
@@ -36,9 +36,13 @@ class ProviderRules:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def filled(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A study before it is validated, with the keys that every study has and its file need not say."""
+        return value
+
     def check(self, study: StudyKeys) -> None:
         """ValueError for the first rule that a study of this provider violates."""
-        if provider_of(self.nodes_by(study)).here:
+        if provider_named(self.nodes_by(study)).here:
             self.check_this_machine(study)
         elif study.ssh is None:
             raise FaultyKeyError(f"provider {self.name} needs the key ssh, with a user", "provider")
@@ -79,7 +83,7 @@ class ProviderRules:
 
     def check_densities(self, study: StudyKeys) -> None:
         """At least one density divides the host, and several RegionServers are on the bare host."""
-        made_by = provider_of(self.nodes_by(study))
+        made_by = provider_named(self.nodes_by(study))
         noun = made_by.isolation.facts.noun
         if max(study.factors.vms_per_host) == 0:
             raise FaultyKeyError(

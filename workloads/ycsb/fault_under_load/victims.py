@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Placed, Topology
-from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.fault import Fault, Killed
 
 
@@ -45,7 +44,7 @@ def cannot_recover(test_case_id: str, fault: Fault, topology: AnyTopology) -> In
 
 def _impossible(fault: Fault, topology: Topology) -> tuple[str, str] | None:
     """(why this provider cannot do it, remedy)."""
-    provider = provider_of(topology.provider)
+    provider = topology.provider
     if fault.cut is not None and not provider.cuts_hosts:
         why = (
             "its nodes share this machine's loopback, and nothing between them can be cut"

@@ -68,10 +68,10 @@ def rendered(one: Container, version: int = 1) -> dict[str, Any]:
 
 def test_every_density_has_the_hosts_memory_and_the_bare_host_is_local() -> None:
     bare, one, two = topologies()
-    assert (bare.provider, bare.isolation) == ("local", "host")
+    assert (bare.provider.name, bare.isolation) == ("local", "host")
     assert {node.address for node in bare.nodes} == {"127.0.0.1"}
     for topology in (one, two):
-        assert (topology.provider, topology.isolation) == ("container", "container")
+        assert (topology.provider.name, topology.isolation) == ("container", "container")
         assert len({node.address for node in topology.nodes}) == len(topology.nodes)
         limited = sum(each.memory_mib for each in containers(topology))
         assert 8192 - RESERVE_MIB - 1 <= limited <= 8192 - RESERVE_MIB

@@ -20,7 +20,7 @@ from density_study.cluster.providers.container.container import containers, netw
 from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name, container_id, link_name
 from density_study.cluster.providers.container.over_ssh import ContainerOverSshProvider
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import layout_of
 
@@ -166,8 +166,8 @@ def test_an_address_that_refuses_answers() -> None:
 
 
 def test_the_bare_hosts_of_containers_over_ssh_are_physical() -> None:
-    assert isinstance(provider_of("container-ssh"), ContainerOverSshProvider)
+    assert isinstance(provider_named("container-ssh"), ContainerOverSshProvider)
     layout = layout_of("container-ssh")
     bare = place(topology().hosts, [Variant(0, 1, "flash"), Variant(2, 1, "flash")], layout)[0]
-    assert (bare.provider, bare.isolation) == ("physical", "host")
+    assert (bare.provider.name, bare.isolation) == ("physical", "host")
     assert {node.address for node in bare.nodes} == {"192.0.2.1", "192.0.2.65"}

@@ -35,7 +35,7 @@ from density_study.cluster.providers.libvirt.xml import (
     tag_in,
     volume_xml,
 )
-from density_study.cluster.providers.provider import software_of
+from density_study.cluster.providers.provider import provider_named, software_of
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
@@ -297,7 +297,7 @@ def test_the_java_of_guests_is_that_of_their_image(
     packages = "openjdk-17-jre 17.0.9-1\nopenjdk-17-jre-headless 17.0.21.1+2-1~deb12u1\n"
     (tmp_path / "packages.txt").write_text(packages)
     monkeypatch.setattr(provider, "_image", lambda _: tmp_path)
-    found = software_of(dataclasses.replace(layout, provider="libvirt")).java()
+    found = software_of(dataclasses.replace(layout, provider=provider_named("libvirt"))).java()
     assert (found.home.name, found.version) == ("java-17-openjdk-amd64", "17.0.21.1")
 
 

@@ -24,7 +24,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.local import provider as local_module
 from density_study.cluster.providers.local.provider import LocalProvider
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
@@ -174,7 +174,7 @@ def test_an_unwritable_disk_is_named(
 
 def test_an_unknown_provider_is_refused() -> None:
     with pytest.raises(InputError, match="'cloud'"):
-        provider_of("cloud")
+        provider_named("cloud")
 
 
 def test_the_machine_describes_itself(tmp_path: Path) -> None:

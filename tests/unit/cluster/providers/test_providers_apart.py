@@ -11,18 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from density_study.cluster.model.isolation import Isolation
-from density_study.cluster.providers.provider import _PROVIDERS
+from density_study.cluster.providers.provider import ALL_OURS
 
 ROOT = Path(__file__).parents[4]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
-NAMES = {*_PROVIDERS, *Isolation}
+NAMES = {*ALL_OURS, *Isolation}
 MAY_ASK = re.compile(
     rf"['\"](?:{'|'.join(sorted(NAMES))})['\"]|Isolation\.|SIMULATED|isinstance\([^:]*Provider"
 )
 """Most files do not: their syntax trees would take seconds."""
 EXCEPTIONS = {
-    "cluster/providers/provider.py": "the registry",
-    "workloads/study/existing_spec.py": "the keys of provider existing",
     "dags/cli/init_command.py": "the providers that `study init` asks for, with a question for each",
 }
 
@@ -43,14 +41,15 @@ def asks(source: str) -> Iterator[str]:
             if len(NAMES.intersection(key for key in keys if isinstance(key, str))) > 1:
                 yield ast.unparse(node)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-            yield from (text for text in (ast.unparse(node),) if "Provider" in text)
+            kind = ast.unparse(node.args[1])
+            yield from [ast.unparse(node)] * (kind.endswith("Provider") and kind != "Provider")
 
 
 def is_its_own(path: str) -> bool:
     return any(
         path.startswith(f"cluster/providers/{name}/")
         or path == f"workloads/study/providers/{name}.py"
-        for name in _PROVIDERS
+        for name in ALL_OURS
     )
 
 

@@ -23,7 +23,7 @@ workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 def test_the_bare_host_has_a_control_variant_and_containers_have_addresses(tmp_path: Path) -> None:
     study = parse_study(TEXT, "s.yaml").study
     plan = make_plan(study, planned_hosts(study, tmp_path))
-    shape = {t.name: (t.provider, t.isolation) for t in plan.topologies.values()}
+    shape = {t.name: (t.provider.name, t.isolation) for t in plan.topologies.values()}
     assert shape == {
         "v0-flash": ("local", "host"),
         "v0-r2-flash": ("local", "host"),
@@ -74,7 +74,7 @@ def test_hosts_over_ssh_divide_the_network(tmp_path: Path) -> None:
     text = TEXT.replace("[{name: here, memory: 6 GiB, roles: [master, worker, client]}]", HOSTS)
     study = parse_study(text, "s.yaml").study
     plan = make_plan(study, assumed_hosts(study))
-    shape = {t.name: (t.provider, t.isolation) for t in plan.topologies.values()}
+    shape = {t.name: (t.provider.name, t.isolation) for t in plan.topologies.values()}
     assert shape["v0-flash"] == ("physical", "host")
     assert shape["v2-flash"] == ("container-ssh", "container")
     topology = plan.topologies["v2-flash"]

@@ -107,7 +107,7 @@ def test_the_bare_host_is_a_control_variant_with_as_many_regionservers(tmp_path:
     assert list(topologies) == ["v0-flash", "v0-r2-flash", "v1-flash", "v2-flash"]
     servers = {name: sum(n.regionservers for n in t.workers) for name, t in topologies.items()}
     assert servers["v0-r2-flash"] == servers["v2-flash"] == 4
-    kinds = {name: (t.provider, t.isolation) for name, t in topologies.items()}
+    kinds = {name: (t.provider.name, t.isolation) for name, t in topologies.items()}
     assert kinds["v0-r2-flash"] == ("physical", "host")
     assert kinds["v2-flash"] == ("libvirt", "vm")
     bare, dense = topologies["v0-flash"], topologies["v2-flash"]

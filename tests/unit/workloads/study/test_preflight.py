@@ -13,6 +13,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.stack import Java
 from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
@@ -105,13 +106,16 @@ def test_guests_have_the_bare_hosts_release_of_java(
 
     class Found(ThisMachine):
         def __init__(self, topology: Topology) -> None:
-            self.version = versions[topology.provider]
+            self.version = versions[topology.provider.name]
 
         def java(self, feature: int | None = None) -> Java:
             return Java(Path("/jdk"), self.version)
 
     monkeypatch.setattr(checked, "software_of", Found)
-    both = replace(physical(), name="v0-flash"), replace(physical(), provider="libvirt")
+    both = (
+        replace(physical(), name="v0-flash"),
+        replace(physical(), provider=provider_named("libvirt")),
+    )
     if fits:
         check_one_java(both)
         return

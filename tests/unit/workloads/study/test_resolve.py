@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.machine import disk_type
 from density_study.cluster.machine.disk_type import Probe, probe
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.planning import resolve
+from density_study.cluster.providers.ssh import examined
 from density_study.workloads.planning.resolve import resolve_hosts
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
@@ -23,7 +23,7 @@ HERE = {"name": "here", "memory": "2 GiB", "roles": ["master", "worker", "client
 def probed(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """The probe's result: milliseconds per random read."""
     latency = {"ms": 0.1}
-    monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), latency["ms"], 10))
+    monkeypatch.setattr(examined, "probe", lambda folder: Probe(str(folder), latency["ms"], 10))
     return latency
 
 
@@ -78,7 +78,7 @@ def test_a_busy_disk_is_probed_again_and_its_fastest_probe_counts(
     probes: int,
 ) -> None:  # fmt: skip
     left = list(took_ms)
-    monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), left.pop(0), 10))
+    monkeypatch.setattr(examined, "probe", lambda folder: Probe(str(folder), left.pop(0), 10))
     resolved = resolve_hosts(host(disks=[{"disk_type": disk_type}]), tmp_path)[0]
     assert resolved.disks[0].disk_type == found
     assert len(took_ms) - len(left) == probes

@@ -60,7 +60,7 @@ def topology_of(folder: Path, text: str) -> Topology:
 
 def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: Path) -> None:
     topology = topology_of(tmp_path, REDIS)
-    assert (topology.name, topology.provider) == ("existing-redis-page-cache", "endpoint")
+    assert (topology.name, topology.provider.name) == ("existing-redis-page-cache", "endpoint")
     assert [node.roles for node in topology.nodes] == [("client",)]
     assert topology.existing is not None
     assert topology.existing.endpoint == StoreEndpoint(
