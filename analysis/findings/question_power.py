@@ -6,7 +6,7 @@ they are exactly those that will be tested.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
@@ -25,7 +25,6 @@ from density_study.analysis.statistics.power import (
 )
 from density_study.analysis.statistics.sequential import sequence_errors
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study import Study
@@ -164,69 +163,6 @@ def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) 
     if step.test_case is None:
         return topology in variants
     return (step.test_case.id, topology) in cells
-
-
-def lines(
-    questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise, declared: bool
-) -> Iterator[str]:
-    """What each question needs and can decide, and what the rest costs."""
-    if not declared:
-        yield _by_default(questions)
-    spent: set[Cell] = set()
-    for one in questions:
-        mine = needed(plan, one.cells)
-        spent |= mine
-        needs = f"{_size(one, mine)}, {duration(seconds_of(plan, mine))}"
-        yield f"question {one.name}: {needs}; {_chances(one, plan, noise)}"
-    every = frozenset(
-        (step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case
-    )
-    if questions:
-        unknown = "unknown before a first run of these hosts, so power has three levels"
-        yield f"noise: {noise.source if noise.seen else unknown}"
-    if rest := every - spent:
-        rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
-        yield (
-            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
-            "curves and numbers without a verdict; `leave_out` spares them"
-        )
-
-
-def _by_default(questions: Sequence[PlannedQuestion]) -> str:
-    names = ", ".join(one.name for one in questions)
-    if not names:
-        return "no question: nothing is compared, and nothing is tested"
-    return f"the study declares no `questions`; these are decided: {names}"
-
-
-def _size(one: PlannedQuestion, mine: frozenset[Cell]) -> str:
-    cases, variants = len({case for case, _ in mine}), len({variant for _, variant in mine})
-    counted = ((len(one.comparisons), "comparison"), (cases, "test case"), (variants, "variant"))
-    return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counted)
-
-
-def _chances(one: PlannedQuestion, plan: Plan, noise: Noise) -> str:
-    if one.obstacle:
-        return f"cannot be decided: {one.obstacle}"
-    n, levels, after = plan.repetitions, list[float | Noise](SPREADS), " noise"
-    if noise.own:
-        levels, after = [noise], " the noise of earlier runs"
-    elif noise.seen:
-        levels = list(dict.fromkeys((*SPREADS, noise.paired)))
-    at = [f" at {one:.1%}" if isinstance(one, float) else " at" for one in levels]
-    powers = (f"{one.power(n, level):.0%}" for level in levels)
-    chances = ", ".join(map("".join, zip(powers, at, strict=True))) + after
-    enough = ", ".join(str(one.needs(level) or f"over {MAX_UNITS}") for level in levels)
-    ratios = [f"{ratio:.2f}" for level in levels if (ratio := one.detects(n, level))]
-    least = f"; it detects ratios from {', '.join(ratios)}" if ratios else ""
-    return f"power {chances} ({_effects(one)}); 80 % needs {enough} repetitions{least}"
-
-
-def _effects(one: PlannedQuestion) -> str:
-    ratios = sorted({round(c.rule.planned(one.wanted), 2) for c in one.comparisons})
-    return (
-        f"for ratio{'s' if len(ratios) > 1 else ''} {', '.join(f'{ratio:g}' for ratio in ratios)}"
-    )
 
 
 def _check_names(study: Study, plan: Plan, where: str) -> None:

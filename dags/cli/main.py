@@ -189,11 +189,12 @@ def plan(
     Rejects a study none of whose declared questions can be decided, or with a comparison over time that
     cannot detect a change twice as large as its own tolerance.
     """
+    from density_study.analysis.findings.outlook import notes, outlooks
     from density_study.analysis.findings.power_between_runs import regressions
-    from density_study.analysis.findings.question_power import lines, questions_of
+    from density_study.analysis.findings.question_power import questions_of
     from density_study.analysis.findings.window_noise import window_lines
     from density_study.cluster.state.atomic import write_text
-    from density_study.dags.cli.display import plan_page, warnings_of
+    from density_study.dags.cli.plan_page import plan_page, warnings_of
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
@@ -215,10 +216,11 @@ def plan(
     asked = questions_of(study, planned, effect)
     design_notes = (
         *fits,
-        *lines(asked, planned, seen, study.questions is not None),
+        *notes(asked, planned, seen, study.questions is not None),
         *window_lines(planned, seen.paired, seen.second),
         *regressions(study, planned, seen),
     )
+    foretold = outlooks(asked, planned, seen)
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
@@ -229,11 +231,15 @@ def plan(
     if as_json:
         time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S
         costs = {"estimate_s": time_s, "disk_mib": need_mib}
-        told = {"shows": design_notes, "warnings": (*warnings_of(planned), *warned)}
+        told = {
+            "questions": foretold,
+            "shows": design_notes,
+            "warnings": (*warnings_of(planned), *warned),
+        }
         print_json({"plan": planned, **costs, **told})
     else:
-        page = (planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned, study.budget)
-        out.print(plan_page(*page, source=here.words))
+        about = (need_mib, ANALYSIS_ESTIMATE_S, foretold, design_notes, warned, study.budget)
+        out.print(plan_page(planned, *about, source=here.words))
     if not anyway:
         check_plan(study, planned, spec, earlier)
 

@@ -13,8 +13,9 @@ import pytest
 from density_study.analysis.findings import findings
 from density_study.analysis.findings.answered import evidence_of
 from density_study.analysis.findings.noise_seen import noise_seen
+from density_study.analysis.findings.outlook import outlooks
 from density_study.analysis.findings.power_of_design import Noise
-from density_study.analysis.findings.question_power import asked_of_plan, lines, questions_of
+from density_study.analysis.findings.question_power import asked_of_plan, questions_of
 from density_study.analysis.findings.window_noise import (
     between_builds,
     enough_s,
@@ -61,8 +62,9 @@ def test_a_latency_that_varies_more_than_a_rate_is_foretold_to_detect_less(seen:
     for name, ratio in foretold.items():
         worst = max(one.detectable or 1.0 for one in found if one.question == name)
         assert worst == pytest.approx(ratio, rel=0.1)
-    text = list(lines(questions_of(study, plan), plan, noise, declared=True))
-    assert f"it detects ratios from {foretold['disk-latency']:.2f}" in text[1]
+    told = {one.question: one.at[0] for one in outlooks(questions_of(study, plan), plan, noise)}
+    assert told["disk-latency"].noise is None, "its own"
+    assert told["disk-latency"].detects == pytest.approx(foretold["disk-latency"])
 
 
 def test_a_comparison_that_never_ran_has_the_noise_of_its_measure(seen: Foreseen) -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from density_study.analysis.findings.outlook import notes, outlooks
 from density_study.analysis.findings.power_between_runs import check_can_detect, regressions
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.analysis.findings.question_power import (
     PlannedQuestion,
     check_can_decide,
-    lines,
     needed,
     questions_of,
     seconds_of,
@@ -62,16 +62,16 @@ def test_all_questions_share_one_error_budget() -> None:
 
 def test_a_question_names_its_power_its_needs_and_its_time() -> None:
     keys = {"repetitions": 8, "questions": ["density-latency"]}
-    text = list(lines(tuple(_asked(**keys).values()), plan(**keys), QUIET, declared=True))
-    assert re.match(
-        r"question density-latency: 3 comparisons, 3 test cases, 2 variants, \d+ min \d+ s", text[0]
-    )
-    assert re.search(
-        r"power \d+% at 2.5%, \d+% at 5.0%, \d+% at 10.0%, \d+% at 1.0% noise", text[0]
-    )
-    assert text[1] == "noise: 1.0% between builds, by the study"
-    assert text[2].startswith("measured, not tested: 6 of 12 test cases by variant")
-    first = next(iter(lines(tuple(_asked().values()), plan(), QUIET, declared=False)))
+    asked, made = tuple(_asked(**keys).values()), plan(**keys)
+    (one,) = outlooks(asked, made, QUIET)
+    assert (one.comparisons, one.test_cases, one.variants) == (3, 3, 2)
+    assert 0 < one.time_s < made.estimate_s
+    assert [at.noise for at in one.at] == [0.025, 0.05, 0.1, 0.01]
+    assert all(at.power == asked[0].power(8, at.noise or 0.0) for at in one.at)
+    source, rest = notes(asked, made, QUIET, declared=True)
+    assert source == "noise: 1.0% between builds, by the study"
+    assert rest.startswith("measured, not tested: 6 of 12 test cases by variant")
+    first = next(iter(notes(tuple(_asked().values()), plan(), QUIET, declared=False)))
     assert first == "the study declares no `questions`; these are decided: density-rate"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -67,8 +68,23 @@ def test_enough_blocks_cause_no_warning(spec: Path) -> None:
 def test_plan_shows_what_each_question_needs_and_can_decide(spec: Path) -> None:
     text = " ".join(study("plan", str(spec), "--set", "repetitions=8").split())
     assert "the study declares no `questions`; these are decided: density-rate" in text
-    assert "question density-rate: 2 comparisons, 2 test cases, 2 variants" in text
-    assert "cannot be decided: process groups support no claim about VMs" in text
+    assert (
+        "question density-rate cannot be decided: process groups support no claim about VMs" in text
+    )
+
+
+def test_a_long_plan_shows_totals_then_a_row_per_question_then_a_row_per_build() -> None:
+    text = study("plan", "talk-2013")
+    at = [
+        text.index(words) for words in ("time     at most about", "question  tests", "steps build")
+    ]
+    assert at == sorted(at)
+    (claim,) = re.findall(r"^C7 .*$", text, re.MULTILINE)
+    assert re.search(r" 4 +2 +2 +\d+ h .* 100%/100%/\d+% +5/6/\d+ .* 0.5, 1.5, 2", claim)
+    rows = re.findall(r"^ *\d+-\d+ b\d+-v\d-\w+ +\d+ trial\(s\)", text, re.MULTILINE)
+    planned = json.loads(study("plan", "talk-2013", "--json"))
+    assert len(rows) == len(planned["plan"]["builds"]) < len(planned["plan"]["steps"])
+    assert [one["question"] for one in planned["questions"]] == [f"C{n}" for n in range(1, 10)]
 
 
 @pytest.mark.parametrize("command", ("plan", "run"))

@@ -15,7 +15,7 @@ from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.render.blueprint import Blueprint, NodePaths
 from density_study.cluster.render.conf_files import RACK_FAULT_TOLERANT
 from density_study.cluster.stores.store import render
-from density_study.dags.cli.display import warnings_of
+from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.providers.libvirt_hosts import declared_hosts
 from density_study.workloads.study.providers.registry import densities

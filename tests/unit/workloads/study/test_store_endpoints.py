@@ -12,7 +12,7 @@ from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.existing import StoreEndpoint
 from density_study.cluster.model.topology import Topology
-from density_study.dags.cli.display import warnings_of
+from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.planned_study import outlined_study
 from density_study.workloads.record.recorded import recorded
 from density_study.workloads.ycsb.properties import table_on

@@ -24,7 +24,7 @@ from density_study.cluster.stores.cassandra.store import OVERHEAD_MIB, heap_mib,
 from density_study.cluster.stores.redis.nodes_conf import slots
 from density_study.cluster.stores.redis.store import data_mib, rows_mib
 from density_study.cluster.stores.store import Rows
-from density_study.dags.cli.display import warnings_of
+from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib

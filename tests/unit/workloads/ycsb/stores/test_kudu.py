@@ -14,7 +14,7 @@ from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import store_named
 from density_study.cluster.stores.kudu.programs import ensure_programs, programs_home
 from density_study.cluster.stores.kudu.store import cache_mib, limit_mib
-from density_study.dags.cli.display import warnings_of
+from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib

@@ -1,0 +1,106 @@
+"""`Outlook`: what a plan foretells of a question: its size, time and power, and what it would need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from density_study.analysis.findings.power_of_design import SPREADS, Noise
+from density_study.analysis.findings.question import Cell
+from density_study.analysis.findings.question_power import PlannedQuestion, needed, seconds_of
+from density_study.workloads.base.quantity import duration
+from density_study.workloads.planning.plan import Plan
+
+
+@dataclass(frozen=True)
+class AtNoise:
+    """What a question's repetitions decide at one level of noise.
+
+    noise: standard deviation between builds as a fraction; None: that of each comparison in earlier runs.
+    power: at least the chance of the right verdicts. needs: the fewest repetitions with a power of 80 %;
+    None: no number is enough. detects: the smallest ratio that every comparison detects; None with fewer
+    than five repetitions, and where they end by a width."""
+
+    noise: float | None
+    power: float
+    needs: int | None
+    detects: float | None
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Of one question, with the test cases and variants that it rests on. time_s: of these in all
+    repetitions. ratios: the true ratios that power is for. obstacle: why nothing decides it."""
+
+    question: str
+    comparisons: int
+    test_cases: int
+    variants: int
+    time_s: float
+    ratios: tuple[float, ...]
+    obstacle: str | None
+    at: tuple[AtNoise, ...]
+
+
+def outlooks(questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise) -> tuple[Outlook, ...]:
+    """Of each question, at three levels of noise and at that of earlier runs, or only at theirs if they tell
+    the comparisons apart."""
+    levels: list[float | Noise] = [noise] if noise.own else list(SPREADS)
+    if noise.seen and not noise.own:
+        levels = list(dict.fromkeys((*levels, noise.paired)))
+    return tuple(_outlook(one, plan, levels) for one in questions)
+
+
+def _outlook(one: PlannedQuestion, plan: Plan, levels: Sequence[float | Noise]) -> Outlook:
+    mine, n = needed(plan, one.cells), plan.repetitions
+    return Outlook(
+        one.name,
+        len(one.comparisons),
+        len({case for case, _ in mine}),
+        len({variant for _, variant in mine}),
+        seconds_of(plan, mine),
+        tuple(sorted({round(c.rule.planned(one.wanted), 2) for c in one.comparisons})),
+        one.obstacle,
+        tuple(
+            AtNoise(
+                level if isinstance(level, float) else None,
+                one.power(n, level),
+                one.needs(level),
+                one.detects(n, level),
+            )
+            for level in levels
+        )
+        if one.obstacle is None
+        else (),
+    )
+
+
+def notes(
+    questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise, declared: bool
+) -> Iterator[str]:
+    """Where the questions and the noise come from, what cannot be decided, and what the rest costs."""
+    if not declared:
+        yield _by_default(questions)
+    yield from (
+        f"question {one.name} cannot be decided: {one.obstacle}"
+        for one in questions
+        if one.obstacle
+    )
+    if questions:
+        unknown = "unknown before a first run of these hosts, so power has three levels"
+        yield f"noise: {noise.source if noise.seen else unknown}"
+    spent: set[Cell] = set().union(*(needed(plan, one.cells) for one in questions))
+    every = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    if rest := every - spent:
+        rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
+        yield (
+            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
+            "curves and numbers without a verdict; `leave_out` spares them"
+        )
+
+
+def _by_default(questions: Sequence[PlannedQuestion]) -> str:
+    names = ", ".join(one.name for one in questions)
+    if not names:
+        return "no question: nothing is compared, and nothing is tested"
+    return f"the study declares no `questions`; these are decided: {names}"
