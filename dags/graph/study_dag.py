@@ -33,7 +33,7 @@ from density_study.workloads.base.quantity import duration
 
 SLACK = 5.0
 LEAST = timedelta(minutes=30)
-"""A task is stopped after SLACK times its estimate plus this: long after its own timeouts."""
+"""A task is stopped this much after its own timeouts; a bring-up, after SLACK times its estimate."""
 ANALYSIS_LIMIT = timedelta(hours=6)
 
 OPERATING = """
@@ -99,7 +99,7 @@ def _build(
     outline: Outline, build: BuildOutline, before: Any, is_first: bool, weights: Iterator[int]
 ) -> Any:
     """A group: up, the trials, down. It follows the task `before`, whatever became of that."""
-    longest_s = max((trial.estimate_s for trial in build.trials), default=0.0)
+    longest_s = max((trial.limit_s for trial in build.trials), default=0.0)
     with TaskGroup(build_group(build.build), tooltip=build.label):
         # Behind `open`, a setup, only all_success is allowed; if it fails, nothing after it runs.
         rule = TriggerRule.ALL_SUCCESS if is_first else TriggerRule.ALL_DONE
@@ -107,7 +107,7 @@ def _build(
             poke_interval=tasks.LOOK_FOR_TURN_EVERY_S,
             trigger_rule=rule,
             priority_weight=next(weights),
-            execution_timeout=_limit(outline, outline.up_estimate_s),
+            execution_timeout=_limit(outline, SLACK * outline.up_estimate_s),
         )(ROOT, build.build)
         if outline.is_mapped:
             trials = [
@@ -125,14 +125,14 @@ def _build(
                 tasks.trial.override(
                     task_id=trial_task(build.build, trial.trial),
                     priority_weight=next(weights),
-                    execution_timeout=_limit(outline, trial.estimate_s),
+                    execution_timeout=_limit(outline, trial.limit_s),
                     doc_md=_about_trial(trial),
                 )(ROOT, trial.trial)
                 for trial in build.trials
             ]
         down = tasks.down.override(
             priority_weight=next(weights),
-            execution_timeout=_limit(outline, outline.up_estimate_s),
+            execution_timeout=_limit(outline, SLACK * outline.up_estimate_s),
         )(ROOT, build.build)
         before >> up >> trials >> down.as_teardown(setups=up, on_failure_fail_dagrun=True)
     return down
@@ -150,8 +150,8 @@ def _analysis(before: Any, weights: Iterator[int]) -> Any:
     return last
 
 
-def _limit(outline: Outline, estimate_s: float) -> timedelta:
-    return outline.slowest * (LEAST + timedelta(seconds=SLACK * estimate_s))
+def _limit(outline: Outline, limit_s: float) -> timedelta:
+    return outline.slowest * (LEAST + timedelta(seconds=limit_s))
 
 
 def _about(outline: Outline) -> str:

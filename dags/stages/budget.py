@@ -97,7 +97,8 @@ def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
             shared = list(_shared(test_case, test_cases, plan.topologies[name]))
             window_s = test_case.adjustable_s
             ratio = here.ratio(test_case)
-            around_s = ratio * (probes * test_case.estimate_s - window_s)
+            estimate_s = test_case.estimate_on(plan.topologies[name])
+            around_s = ratio * (probes * estimate_s - window_s)
             each = tuple((key, ratio * seconds) for key, seconds in shared)
             yield (id_, name), CellCost(around_s, window_s, each)
 

@@ -22,11 +22,13 @@ NAMED_TRIALS = 200
 
 @dataclass(frozen=True)
 class TrialOutline:
-    """`trial`: its id. `parameters`: of its test case, for people; empty if the study maps its trials."""
+    """`trial`: its id. `limit_s`: longer than its own timeouts. `parameters`: of its test case, for people;
+    empty if the study maps its trials."""
 
     trial: str
     label: str
     estimate_s: float
+    limit_s: float
     parameters: dict[str, str]
 
 
@@ -122,7 +124,9 @@ def _build(plan: Plan, build: str) -> BuildOutline:
     repetition = build.partition("-")[0].removeprefix("b")
     parts = (f"repetition {repetition}{_density(topology)}", *topology.levels.values())
     named = len(plan.trials) <= NAMED_TRIALS
-    return BuildOutline(build, ", ".join(parts), tuple(_trial(step, named) for step in mine))
+    return BuildOutline(
+        build, ", ".join(parts), tuple(_trial(step, topology, named) for step in mine)
+    )
 
 
 def _density(topology: AnyTopology) -> str:
@@ -137,12 +141,19 @@ def _density(topology: AnyTopology) -> str:
     return f": {variant.vms_per_host} {noun}(s) per host on {variant.disk_type}{more}"
 
 
-def _trial(step: Step, named: bool) -> TrialOutline:
+def _trial(step: Step, topology: AnyTopology, named: bool) -> TrialOutline:
+    from density_study.workloads.base.test_case import LIMIT_IN_ESTIMATES
+
     assert step.test_case is not None
     values = step.test_case.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     parameters = {key: str(value) for key, value in values.items()} if named else {}
+    limit_s = max(step.test_case.limit_on(topology), LIMIT_IN_ESTIMATES * step.estimate_s)
     return TrialOutline(
-        str(step.trial), step.test_case.label, round(step.estimate_s, 1), parameters
+        str(step.trial),
+        step.test_case.label,
+        round(step.estimate_s, 1),
+        round(limit_s, 1),
+        parameters,
     )
 
 

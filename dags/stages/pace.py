@@ -12,6 +12,8 @@ from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.step_times import step_times
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan, Step
+from density_study.workloads.planning.trial_estimates import Estimates
+from density_study.workloads.planning.trial_order import PlannedTrial
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def pace(runs: Iterable[Run]) -> Pace:
     around: dict[str, list[tuple[float, float]]] = {}
     counted = 0
     for run in runs:
-        took = step_times(run.journal)
+        took, stated_s = step_times(run.journal), _stated_s(run.plan)
         counted += bool(took)
         for step in run.plan.steps:
             if step.index not in took:
@@ -75,13 +77,23 @@ def pace(runs: Iterable[Run]) -> Pace:
                 taken_s[step.kind].append(took[step.index])
                 continue
             window_s = step.test_case.adjustable_s
-            seen = max(0.0, took[step.index] - window_s), step.estimate_s - window_s
+            seen = max(0.0, took[step.index] - window_s), stated_s[step.index] - window_s
             around.setdefault(step.test_case.id, []).append(seen)
     ratios = {name: ratio for name, seen in around.items() if (ratio := _ratio(seen))}
     every = _ratio(list(chain.from_iterable(around.values())))
     if not all(taken_s.values()) or not every:
         return Pace()
     return Pace(fmean(taken_s["up"]), fmean(taken_s["down"]), every, ratios, counted)
+
+
+def _stated_s(plan: Plan) -> dict[int, float]:
+    """What this version states of each trial, by its step: the plan has what its own version stated."""
+    of_build = {build: Estimates(plan.topology_of(build)) for build in plan.builds}
+    return {
+        step.index: of_build[step.build].of(PlannedTrial(step.test_case, probe=step.probe))
+        for step in plan.trials
+        if step.test_case
+    }
 
 
 def _ratio(seen: Sequence[tuple[float, float]]) -> float:

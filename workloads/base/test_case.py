@@ -15,6 +15,8 @@ from density_study.cluster.model.topology import AnyTopology, Jit
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.values import ClientFiles, Frozen
 
+LIMIT_IN_ESTIMATES = 5.0
+
 
 class TestCase(Frozen):
     """One workload with every knob fixed: what one trial runs. `workload` is the registered kind's name."""
@@ -53,7 +55,17 @@ class TestCase(Frozen):
     @property
     @abstractmethod
     def estimate_s(self) -> float:
-        """Estimated duration of the trial, without server warm-up."""
+        """Estimated duration of the trial on a small cluster, without server warm-up."""
+
+    def estimate_on(self, topology: AnyTopology) -> float:
+        """That on this topology."""
+        return self.estimate_s
+
+    def limit_on(self, topology: AnyTopology) -> float:
+        """Seconds after which the trial counts as hung, its data and the servers' warm-up included."""
+        warm_up_s = 0.0 if self.warmed is None else self.warm_up_estimate_s(topology.jit)
+        prepare_s = self.prepare_estimate_s(topology, is_written=False)
+        return LIMIT_IN_ESTIMATES * (self.estimate_on(topology) + prepare_s + warm_up_s)
 
     @property
     def window_s(self) -> float:

@@ -26,7 +26,9 @@ class Estimates:
             longer = (stretch_after(trial.probe - 1) - 1) * test_case.sought.duration_s
         prepared_s = self._prepare_s(test_case)
         self._earlier.append(test_case)
-        return test_case.estimate_s + longer + prepared_s + self._warm_up_s(test_case)
+        return (
+            test_case.estimate_on(self._topology) + longer + prepared_s + self._warm_up_s(test_case)
+        )
 
     def _prepare_s(self, test_case: TestCase) -> float:
         """To bring its data into the state from which trials start: loading, if no earlier trial of the build

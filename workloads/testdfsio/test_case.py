@@ -8,13 +8,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import AnyTopology, ExistingTopology
+from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Topology
+from density_study.workloads.base.hardware import hardware_of
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.testdfsio.hdfs_policies import (
     Compression,
     ErasureCoding,
     StoragePolicy,
+    maps_at_once,
     require_cacheable,
     require_containers,
     require_datanodes,
@@ -27,9 +29,10 @@ from density_study.workloads.testdfsio.modes import OWN_DATA, POSITIONED, READS,
 DEFAULT_READ_BYTES = 2**20
 
 JOB_START_ESTIMATE_S = 10.0  # measured: 9 s on two idle cores, monitors included
-STREAM_ESTIMATE_MIB_S = 150.0
+STREAM_ESTIMATE_MIB_S = 150.0  # on two cores, and of a cluster of others
+CORE_ESTIMATE_MIB_S = STREAM_ESTIMATE_MIB_S / 2
 ONE_STREAM_ESTIMATE_MIB_S = 60.0
-COMPRESSED_ESTIMATE_MIB_S = 40.0
+COMPRESSED_ESTIMATE_MIB_S = 40.0  # on two cores
 SEEKS_ESTIMATE_S = 100.0  # of one stream on an HDD
 LIMIT_IN_ESTIMATES = 40.0
 # Names for people, in the order in which test cases are shown.
@@ -173,31 +176,57 @@ class DfsioTestCase(TestCase):
 
     @property
     def estimate_s(self) -> float:
-        """A rough estimate, which a run replaces by what it observes. A mode with its own data writes
-        them first."""
+        """A rough estimate, which a run replaces by what it observes."""
+        return self._estimate_s(self._cores_mib_s(2))
+
+    def estimate_on(self, topology: AnyTopology) -> float:
+        return self._estimate_s(self._cluster_mib_s(topology, is_read=self.mode in READS))
+
+    def _estimate_s(self, rate_mib_s: float) -> float:
+        """A mode with its own data writes them first."""
         jobs = 2 if self.mode in OWN_DATA else 1
-        rate_mib_s = (
-            STREAM_ESTIMATE_MIB_S if self.compression is None else COMPRESSED_ESTIMATE_MIB_S
-        )
+        streams = min(self.files, self.readers or self.files)
         if self.readers is not None:
-            rate_mib_s = min(rate_mib_s, self.readers * ONE_STREAM_ESTIMATE_MIB_S)
+            rate_mib_s = min(rate_mib_s, streams * ONE_STREAM_ESTIMATE_MIB_S)
         if self.mode in POSITIONED:
-            streams = min(self.files, self.readers or self.files)
-            seeking_mib_s = streams * SEEKS_ESTIMATE_S * self.read_size_bytes / 2**20
-            rate_mib_s = min(rate_mib_s, seeking_mib_s)
+            rate_mib_s = min(rate_mib_s, streams * SEEKS_ESTIMATE_S * self.read_size_bytes / 2**20)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
+
+    def _cores_mib_s(self, cores: int) -> float:
+        """Most that so many cores process."""
+        packed = (
+            1.0 if self.compression is None else COMPRESSED_ESTIMATE_MIB_S / STREAM_ESTIMATE_MIB_S
+        )
+        return cores * CORE_ESTIMATE_MIB_S * packed
+
+    def _cluster_mib_s(self, topology: AnyTopology, is_read: bool) -> float:
+        """Most that the cluster processes: by its cores, its maps, its drives and its network."""
+        hardware = hardware_of(topology)
+        if hardware is None or not isinstance(topology, Topology):
+            return self._cores_mib_s(2)
+        maps = min(self.files, max(1, maps_at_once(topology)))
+        return min(
+            self._cores_mib_s(hardware.cores),
+            max(STREAM_ESTIMATE_MIB_S, maps * ONE_STREAM_ESTIMATE_MIB_S),
+            hardware.read_mib_s if is_read else hardware.written_mib_s,
+        )
 
     @property
     def prepared(self) -> Hashable | None:
         return self.data_set if self.mode in READS else None
 
     def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
-        return 0.0 if is_written else JOB_START_ESTIMATE_S + self.data_mib / STREAM_ESTIMATE_MIB_S
+        if is_written:
+            return 0.0
+        return JOB_START_ESTIMATE_S + self.data_mib / self._cluster_mib_s(topology, is_read=False)
 
-    @property
-    def limit_s(self) -> float:
-        """How long one job may take before it counts as hung."""
-        return LIMIT_IN_ESTIMATES * self.estimate_s
+    def job_limit_on(self, topology: AnyTopology) -> float:
+        """Seconds after which one job counts as hung."""
+        return LIMIT_IN_ESTIMATES * self.estimate_on(topology)
+
+    def limit_on(self, topology: AnyTopology) -> float:
+        prepare_s = self.prepare_estimate_s(topology, is_written=False)
+        return self.job_limit_on(topology) + LIMIT_IN_ESTIMATES * prepare_s
 
     def writes_for(self, other: TestCase) -> bool:
         if not isinstance(other, DfsioTestCase) or self.mode != "write":

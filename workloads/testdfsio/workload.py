@@ -84,7 +84,8 @@ class DfsioWorkload:
         )
 
     def run(self, context: TrialContext, test_case: DfsioTestCase) -> tuple[ClientRun, ...]:
-        client = run_client(context, _command(context, test_case, NAME), test_case.limit_s)
+        limit_s = test_case.job_limit_on(context.cluster.topology)
+        client = run_client(context, _command(context, test_case, NAME), limit_s)
         if test_case.mode in WRITES and not context.cluster.topology.existing:
             self._writing = begin_write_out(*_machines(context))  # the window has ended
         return (client,)
@@ -156,7 +157,8 @@ class DfsioWorkload:
             update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES}
         )
         command = _command(context, write, PREPARE, data.base, "logs")
-        run = run_client(context, command, write.limit_s, folder="logs")
+        limit_s = write.job_limit_on(context.cluster.topology)
+        run = run_client(context, command, limit_s, folder="logs")
         require_success(context, run, "writing the input files")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from density_study.cluster.model.topology import AnyTopology, Jit
+from density_study.workloads.base.hardware import Hardware, hardware_of
+from density_study.workloads.base.test_case import LIMIT_IN_ESTIMATES
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.parameters import YcsbParameters
 from density_study.workloads.ycsb.row import Row
@@ -12,11 +14,18 @@ from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_
 from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 LOAD_ESTIMATE_OPS_S = 6000.0
-"""Rows per second of a load with 8 threads on two cores."""
+"""Rows of the usual size per second of a load with 8 threads on two cores, and of a cluster of others, whose
+cores nobody knows. Larger rows take as much more of a core as they are larger."""
 THREAD_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 8
-MOST_LOADS_OPS_S = 24_000.0
-"""Of three workers that keep 3 replicas, 8,000 rows/s each; a run replaces the estimate."""
-LOAD_LIMIT_IN_ESTIMATES, LEAST_LOAD_LIMIT_S = 5.0, 7200.0
+CORE_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 2
+SERVER_LOADS_OPS_S = 8000.0
+"""Of a server with 3 replicas: each row waits for them; estimated for the talk's three workers."""
+SERVER_LOADS_MIB_S = 25.0
+"""Of a RegionServer: its compactions write at most 100 MiB/s
+(hbase.hstore.compaction.throughput.higher.bound), and a row is compacted several times during a load."""
+WRITES_OF_A_ROW = 4
+"""To the drives of each replica: in the WAL, in a flushed file, and in two compactions."""
+LEAST_LOAD_LIMIT_S = 7200.0
 COMPACTION_MIB_S = 50.0
 """MiB/s of a RegionServer: the default of hbase.hstore.compaction.throughput.lower.bound, its limit while few
 files wait."""
@@ -57,12 +66,12 @@ class Loading(YcsbParameters):
         inserts = self.mix_facts.shares["insert"]
         return inserts * self.phase.operations(highest_ops_s, self.warm_up_s)
 
-    @property
-    def load_limit_s(self) -> float:
-        """How long loading the table may take before it counts as hung."""
-        slow_s = self._larger * self.records / LOAD_ESTIMATE_OPS_S
-        slow_s = max(slow_s, self._paced_s(self.target_ops_s if self.is_load else None))
-        return max(LEAST_LOAD_LIMIT_S, LOAD_LIMIT_IN_ESTIMATES * slow_s)
+    def load_limit_on(self, topology: AnyTopology) -> float:
+        """Seconds that loading the table may take before it counts as hung."""
+        return max(LEAST_LOAD_LIMIT_S, LIMIT_IN_ESTIMATES * self._load_on(topology))
+
+    def limit_on(self, topology: AnyTopology) -> float:
+        return LEAST_LOAD_LIMIT_S + super().limit_on(topology)
 
     @property
     def prepared(self) -> Hashable | None:
@@ -72,8 +81,7 @@ class Loading(YcsbParameters):
         return topology.store.restores
 
     def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
-        paced_s = self._paced_s(topology.existing.limits.ops_s if topology.existing else None)
-        load_s = 0.0 if is_written else max(self._load_s, paced_s)
+        load_s = 0.0 if is_written else self._load_on(topology)
         return load_s + self.compaction_s(topology, COMPACTION_MIB_S)
 
     def compaction_s(self, topology: AnyTopology, mib_s: float) -> float:
@@ -92,13 +100,26 @@ class Loading(YcsbParameters):
             return 2 * self.warm_up_daemons_s
         return STEADY_ESTIMATE_S[jit]
 
-    @property
-    def _load_s(self) -> float:
-        """Estimated time to load the table. Large rows take as much longer as they are larger."""
+    def _load_on(self, topology: AnyTopology) -> float:
+        paced_s = self._paced_s(topology.existing.limits.ops_s if topology.existing else None)
+        return max(self._load_s(hardware_of(topology)), paced_s)
+
+    def _load_s(self, hardware: Hardware | None) -> float:
+        """Estimated seconds to load the table, by its threads and these workers; None: two cores."""
         threads = self.threads if self.is_load else max(self.warm_up_threads or 0, self.threads)
-        rate_ops_s = min(THREAD_LOADS_OPS_S * threads, MOST_LOADS_OPS_S)
-        own_s = self._larger * self.records / rate_ops_s
-        return max(own_s, self._paced_s(self.target_ops_s if self.is_load else None))
+        threads_s = self.records / (THREAD_LOADS_OPS_S * threads)
+        paced_s = self._paced_s(self.target_ops_s if self.is_load else None)
+        return max(threads_s, paced_s, *self._workers_s(hardware))
+
+    def _workers_s(self, hardware: Hardware | None) -> Iterator[float]:
+        """Yields what each of them needs at least: cores, servers by rows and by bytes, and drives."""
+        cores = 2 if hardware is None else hardware.cores
+        yield self._larger * self.records / (CORE_LOADS_OPS_S * cores)
+        if hardware is not None:
+            stored_mib = self.records * self._stored_row_mib
+            yield self.records / (SERVER_LOADS_OPS_S * hardware.servers)
+            yield stored_mib / (SERVER_LOADS_MIB_S * hardware.servers)
+            yield stored_mib * WRITES_OF_A_ROW / hardware.written_mib_s
 
     def _paced_s(self, ops_s: float | None) -> float:
         """To load all rows at this rate; None: there is no limit."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.base.hardware import Hardware, hardware_of
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
@@ -81,7 +82,13 @@ class YcsbTestCase(Loading):
     @property
     def estimate_s(self) -> float:
         """A rough estimate, which a run replaces by what it observes."""
-        work_s = self.duration_s or self._load_s
+        return self._estimate_s(None)
+
+    def estimate_on(self, topology: AnyTopology) -> float:
+        return self._estimate_s(hardware_of(topology))
+
+    def _estimate_s(self, hardware: Hardware | None) -> float:
+        work_s = self.duration_s or self._load_s(hardware)
         return AROUND_ESTIMATE_S + self.warm_up_client_s + work_s
 
     @property

@@ -216,7 +216,7 @@ def _run_all(
 ) -> tuple[ClientRun, ...]:
     """Run the test case's clients; several start together. `deed`: done meanwhile. `batch`: rows that a
     thread of a load inserts together."""
-    timeout_s = test_case.load_limit_s
+    timeout_s = test_case.load_limit_on(context.cluster.topology)
     if test_case.duration_s is not None:
         timeout_s = test_case.warm_up_client_s + test_case.duration_s + GRACE_S
     ready_within_s = test_case.warm_up_client_s + GRACE_S if test_case.clients > 1 else None

@@ -64,6 +64,16 @@ def test_earlier_runs_on_the_same_hosts_say_how_long_things_take(run: Run) -> No
     assert Earlier(run.study, runs / "none").pace.words == "times as stated for any host"
 
 
+def test_estimates_that_another_version_recorded_do_not_count(run: Run) -> None:
+    runs = run.root.parents[1]
+    found = pace(run.study, runs)
+    steps = tuple(
+        one.model_copy(update={"estimate_s": 9 * one.estimate_s}) for one in run.plan.steps
+    )
+    write_plan(run.plan.model_copy(update={"steps": steps}), run.root / "plan.json")
+    assert pace(run.study, runs) == found
+
+
 def test_each_test_case_has_the_pace_that_it_had(run: Run) -> None:
     """TestDFSIO may be faster than stated where YCSB is slower. `study plan` shows the times as they were."""
     slow = next(step for step in run.plan.trials if step.test_case)

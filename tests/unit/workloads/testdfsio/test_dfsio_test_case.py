@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from density_study.analysis.summarise.analysed_run import labels
+from density_study.cluster.model.dividing.sizing import sizing_of
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, DiskType, Host
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.testdfsio.hdfs_policies import maps_at_once, units_of
 from density_study.workloads.testdfsio.job import job_arguments
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from tests.support.drafts import plan, study
+from tests.support.topologies import layout_of
 
 ALL = ["write", "read", "random", "backward", "skip", "append", "truncate"]
 
@@ -211,8 +217,31 @@ def test_maps_are_checked_against_the_topologies() -> None:
 def test_the_limit_of_a_job_follows_from_the_plan(
     mode: str, files: int, file_size: str, longer_than_s: float
 ) -> None:
-    (one,) = cases({"modes": [mode], "files": files, "file_size": file_size})
-    assert one.limit_s > max(longer_than_s, 10 * one.estimate_s)
+    made = planned({"modes": [mode], "files": files, "file_size": file_size})
+    topology, one = next(iter(made.topologies.values())), made.trials[0].test_case
+    assert isinstance(one, DfsioTestCase)
+    limit_s = one.job_limit_on(topology)
+    assert limit_s > max(longer_than_s, 10 * one.estimate_on(topology))
+    assert one.limit_on(topology) >= limit_s
+
+
+def test_a_larger_cluster_is_estimated_to_write_and_read_sooner() -> None:
+    """288 files of 8 GiB: 4.4 hours at 150 MiB/s, whatever the cluster was."""
+    (write, read) = cases({"modes": ["write", "read"], "files": 288, "file_size": "8 GiB"})
+
+    def hours(hosts: int, drives: int, disk_type: DiskType = "flash", cores: int = 64) -> float:
+        disks = tuple(Disk(f"/d{number}", disk_type) for number in range(drives))
+        every = [Host(f"h{n}", f"192.0.2.{n}", cores, 250_000, disks) for n in range(hosts + 1)]
+        every[0] = replace(every[0], roles=("master", "client"))
+        variant = Variant(0, 1, disk_type, sizing=sizing_of(every))
+        (topology,) = place(every, [variant], layout_of("physical", replication=3))
+        return sum(one.estimate_on(topology) for one in (write, read)) / 3600
+
+    assert hours(9, 12) < 0.4, "bounded by ten gigabit per second and replicas"
+    assert 2 < hours(3, 12) / hours(9, 12) < 4
+    assert hours(9, 1) > 2 * hours(9, 12), "by one drive per host"
+    assert hours(9, 1, "hdd") > 3 * hours(9, 1), "by heads"
+    assert hours(9, 12, cores=2) > 1.5 * hours(9, 12), "by few cores"
 
 
 def test_small_reads_with_seeks_are_estimated_by_seeks() -> None:

@@ -53,7 +53,7 @@ def test_a_job_that_is_planned_for_four_hours_may_take_them(
     assert long.estimate_s > 4 * 3600
     DfsioWorkload().run(context(tmp_path), long)
     ((_, limit_s),) = acts
-    assert limit_s > 2 * long.estimate_s
+    assert limit_s > 4 * 3600
 
 
 @pytest.mark.parametrize("mode", ["write", "append"])
