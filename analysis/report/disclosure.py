@@ -40,6 +40,7 @@ HEADINGS = {
     "isolation": "Kind of node",
     "jvm": "What the JVMs of RegionServers chose",
     "listens_on_all_addresses": "Daemons that listen on all addresses",
+    "checknative": "Native libraries that Hadoop found",
     "native_hadoop": "Native libraries of Hadoop",
     "reachable_by": "Who can reach the daemons",
     "stacks": "Versions and checksums of software",

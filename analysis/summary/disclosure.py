@@ -29,7 +29,9 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "store": ("store", "store.durability"),
     "store.durability": ("store.durability",),
     "native_hadoop": ("store", "stack.native"),
+    "checknative": ("store", "stack.native"),
     "stacks.native": ("stack.native", "store"),
+    "stacks.jars": ("stack.jars", "store"),
     "files": _TOPOLOGY,
     "daemons": _TOPOLOGY,
     "listens_on_all_addresses": _TOPOLOGY,
@@ -48,7 +50,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "clients": ("cluster",),
     "stacks.java": ("stack.java", "store", "isolation"),  # guests have that of their image
     "stacks.client_java": ("isolation",),
-    "stacks.hadoop": ("stack.hadoop", "store"),
+    "stacks.hadoop": ("stack.hadoop", "stack.tarball", "store"),
     "stacks.hbase": ("stack.hbase", "stack.hadoop", "store"),  # its HDFS client is Hadoop's
     "stacks.hbase.version": ("stack.hbase", "store"),
 }

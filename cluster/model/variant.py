@@ -45,6 +45,11 @@ class Variant:
         return "-".join((f"v{self.vms_per_host}{servers}", disk_type, *self.levels.values()))
 
     @property
+    def _brought(self) -> tuple[tuple[str, str], ...]:
+        names = ("native", "jars", "tarball")
+        return tuple((name, getattr(self.versions, name)) for name in names)
+
+    @property
     def declared(self) -> dict[str, str]:
         """Everything by which a study may make variants differ: dotted key -> value."""
         store = self.store
@@ -59,7 +64,7 @@ class Variant:
             "stack.hadoop": self.versions.hadoop,
             "stack.hbase": self.versions.hbase,
             **java,
-            **({"stack.native": self.versions.native} if self.versions.native else {}),
+            **{f"stack.{name}": hash_ for name, hash_ in self._brought if hash_},
             **kept,
             **{f"configuration.{key}": value for key, value in self.configuration.declared()},
             **{f"network.{key}": str(value) for key, value in self.network.declared().items()},

@@ -9,31 +9,40 @@ from density_study.cluster.model.errors import InputError
 
 HADOOP = "3.4.2"
 HBASE = "2.6.4-hadoop3"
-NATIVE = "native"
-"""Name of the stack of native libraries."""
-NATIVE_DIGITS = 12
+NATIVE, JARS = "native", "jars"
+"""Names of stacks that a user brought: native libraries of Hadoop, further jars of HBase's servers."""
+BROUGHT_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Versions:
     """`hadoop` and `hbase` as Maven Central names them, for example 2.6.4-hadoop3. `java` is a feature
-    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB. `native`:
-    hash of Hadoop's native libraries that the user brought; empty: there are none."""
+    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB. `native`,
+    `jars`, `tarball`: hashes of what the user brought: native libraries, further jars for HBase, and Hadoop's
+    own jars; empty: nothing."""
 
     hadoop: str = HADOOP
     hbase: str = HBASE
     java: int | None = None
     client: str = HBASE
     native: str = ""
+    jars: str = ""
+    tarball: str = ""
 
     def __str__(self) -> str:
         java = f", Java {self.java}" if self.java else ""
-        native = f", native libraries {self.native}" if self.native else ""
-        return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}{native}"
+        words = {"native libraries": self.native, "jars": self.jars, "tarball": self.tarball}
+        brought = "".join(f", {word} {hash_}" for word, hash_ in words.items() if hash_)
+        return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}{brought}"
 
-    def with_native(self, stacks: tuple[str, ...]) -> tuple[str, ...]:
-        """The stacks of a node, and the native libraries where Hadoop is among them."""
-        return (*stacks, NATIVE) if self.native and "hadoop" in stacks else stacks
+    def brought(self, stack: str) -> str:
+        """The hash of a stack that the user brought; empty if it is another one."""
+        return {NATIVE: self.native, JARS: self.jars, "hadoop": self.tarball}.get(stack, "")
+
+    def with_brought(self, stacks: tuple[str, ...]) -> tuple[str, ...]:
+        """The stacks of a node, with native libraries beside Hadoop and further jars beside HBase."""
+        native = (NATIVE,) if self.native and "hadoop" in stacks else ()
+        return (*stacks, *native, *((JARS,) if self.jars and "hbase" in stacks else ()))
 
 
 VERSIONS = Versions()

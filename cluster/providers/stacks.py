@@ -8,10 +8,11 @@ from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.model.store import Store, default_store
-from density_study.cluster.model.versions import NATIVE, VERSIONS, Versions
+from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
+from density_study.cluster.stack.brought import site_properties
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
 from density_study.cluster.stores.store import cluster_store
@@ -30,6 +31,7 @@ class Stacks:
     store: StoreSoftware | None = None
     disclosed: tuple[str, ...] = ("hadoop", "hbase")
     native: Stack | None = None
+    jars: Stack | None = None
 
     def install_dirs(self, place: Callable[[PurePath | str], str] = str) -> InstallDirs:
         """Where they are on every node. `place`: the nodes' path of a file of the controller's stacks; by
@@ -43,11 +45,17 @@ class Stacks:
             hadoop=PurePath(place(self.hadoop.home)),
             hbase=PurePath(place(self.hbase.home)),
             hadoop_classpath=tuple(map(place, classpath(self.hadoop))),
-            hbase_classpath=tuple(map(place, classpath(self.hbase))),
+            hbase_classpath=tuple(map(place, (*classpath(self.hbase), *self._further))),
             store=program and PurePath(place(program)),
             store_classpath=tuple(map(place, servers)),
             native=PurePath(place(self.native.home / "lib")) if self.native else None,
+            hbase_properties=site_properties(self.jars.home) if self.jars else {},
         )
+
+    @property
+    def _further(self) -> tuple[str, ...]:
+        """Jars of the user, behind HBase's own: a class-data archive binds to the jars before them."""
+        return classpath(self.jars)[:-1] if self.jars else ()
 
     @property
     def daemon_java(self) -> Java:
@@ -58,7 +66,7 @@ class Stacks:
         return {
             "java": self.daemon_java.version,
             "client_java": self.client_java.version,
-            **({"native": {"sha256": self.native.jars_sha256}} if self.native else {}),
+            **{one.name: {"sha256": one.jars_sha256} for one in (self.native, self.jars) if one},
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
                 for stack in (self.hadoop, self.hbase)
@@ -85,7 +93,8 @@ def ensure_stacks(
         ensure_archives((ycsb,), client_java)
     software = used.software(machine) if used.own_software else None
     native = ensure(NATIVE, versions) if versions.native else None
-    return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native)
+    jars = ensure(JARS, versions) if versions.jars else None
+    return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native, jars)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

@@ -18,7 +18,8 @@ class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
 
     `client_java` is that of HBase's clients, which is the same in all variants. `store`: the server program
-    of another store, or else the jars of its servers.
+    of another store, or else the jars of its servers. `hbase_properties`: what jars of the user need in
+    hbase-site.xml.
     """
 
     java: PurePath
@@ -30,6 +31,7 @@ class InstallDirs:
     store: PurePath | None = None
     store_classpath: tuple[str, ...] = ()
     native: PurePath | None = None
+    hbase_properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def library_path(self) -> dict[str, str]:

@@ -174,8 +174,11 @@ def _text(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -
 def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, str]:
     """Our properties, and those that the study sets."""
     given = blueprint.topology.variant.configuration.properties
+    brought = {"hbase-site": blueprint.homes.hbase_properties}
     return {
-        f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
+        f"{site}.xml": configuration_xml(
+            {**_ours(site, values), **brought.get(site, {}), **given.get(site, {})}
+        )
         for site in blueprint.topology.store.sites
     }
 

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.versions import NATIVE
+from density_study.cluster.model.versions import JARS, NATIVE
 from density_study.cluster.stack.java import Java
 from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import Stack, classpath
@@ -49,7 +49,7 @@ def ensure_archives(stacks: Sequence[Stack], java: Java, feature: int | None = N
 
 def has_archive(stack: Stack) -> bool:
     """Whether its classes were recorded: those of other stores than HBase were not."""
-    return stack.name != NATIVE and _recorded(stack).exists()
+    return stack.name not in (NATIVE, JARS) and _recorded(stack).exists()
 
 
 def class_list(stack: Stack) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -12,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import NATIVE, VERSIONS, Versions
+from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, Versions
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.maven import find_maven
 from density_study.cluster.stack.recipe import Recipe
 from density_study.cluster.stack.recipes import recipe_of
-from density_study.cluster.stack.tree import read_tree, write_tree
+from density_study.cluster.stack.tree import MANIFEST, read_tree, write_tree
 from density_study.cluster.state import atomic
 
 
@@ -35,8 +36,8 @@ class Stack:
 
 def stack_home(name: str, versions: Versions = VERSIONS) -> Path:
     """Where the stack is, or will be: its directory's name holds a hash of all it is made from."""
-    if name == NATIVE:
-        return cache_root() / "stacks" / f"{NATIVE}-{versions.native}"
+    if name in (NATIVE, JARS) or versions.brought(name):
+        return cache_root() / "stacks" / f"{name}-{versions.brought(name)}"
     return _home(recipe_of(name, versions))
 
 
@@ -47,24 +48,26 @@ def ensure(name: str, versions: Versions = VERSIONS) -> Stack:
     Raises InputError: no lock for these versions, no Java 17 or 21, no Maven and nothing cached, Maven
     failing, a jar not as locked.
     """
-    if name == NATIVE:
-        return _native(versions)
+    if name in (NATIVE, JARS) or versions.brought(name):
+        return _brought(name, versions)
     recipe = recipe_of(name, versions)
     home = _home(recipe)
     return Stack(recipe.name, recipe.version, home, read_tree(home) or _assemble(recipe, home))
 
 
-def _native(versions: Versions) -> Stack:
-    """What `study stack add native` made. InputError if it is not on this machine."""
-    home = stack_home(NATIVE, versions)
-    if sha256 := read_tree(home):
-        return Stack(NATIVE, versions.native, home, sha256)
-    raise InputError(
-        f"the native libraries {versions.native} are not on this machine.",
-        "stack, native",
-        "run `study stack add native hadoop-VERSION.tar.gz`, which prints the hash to write.",
-        ("stack", "native"),
-    )
+def _brought(name: str, versions: Versions) -> Stack:
+    """What `study stack add` made. InputError if it is not on this machine, or is another Hadoop."""
+    home, key = stack_home(name, versions), "tarball" if name == "hadoop" else name
+    files = "phoenix.jar" if name == JARS else "hadoop-VERSION.tar.gz"
+    remedy = f"run `study stack add {name} {files}`, which prints what to write."
+    if not (sha256 := read_tree(home)):
+        what = f"what the study names as {key}, {versions.brought(name)}, is not on this machine."
+        raise InputError(what, f"stack, {key}", remedy, ("stack", key))
+    version = str(json.loads((home / MANIFEST).read_text())["version"])
+    if name == "hadoop" and version != versions.hadoop:
+        what = f"the tarball has Hadoop {version}, and the study names {versions.hadoop}."
+        raise InputError(what, f"stack, {key}", f"write hadoop: {version}.", ("stack", "hadoop"))
+    return Stack(name, version, home, sha256)
 
 
 def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Stack, ...]:

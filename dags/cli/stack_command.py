@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,13 +22,14 @@ class Software(StrEnum):
     hadoop = "hadoop"
     hbase = "hbase"
     native = "native"
+    jars = "jars"
 
 
 app = typer.Typer(
     name="stack",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Versions of Hadoop and HBase: list the known ones, add others from Maven Central.""",
+    help="""Versions of Hadoop and HBase: list the known ones, add others, or your own.""",
     epilog=examples("study stack list", "study stack add hadoop 3.4.3"),
 )
 
@@ -37,17 +39,19 @@ app = typer.Typer(
         "study stack add hadoop 3.4.3",
         "study stack add hbase 2.6.1 --hadoop 3.3.6",
         "study stack add native hadoop-3.4.2.tar.gz",
+        "study stack add hadoop hadoop-3.4.2.tar.gz",
+        "study stack add jars phoenix-server.jar --property hbase.regionserver.wal.codec=CLASS",
     )
 )
 def add(
     software: Annotated[
-        Software, typer.Argument(metavar="SOFTWARE", help="`hadoop`, `hbase` or `native`.")
+        Software, typer.Argument(metavar="SOFTWARE", help="`hadoop`, `hbase`, `native` or `jars`.")
     ],
-    version: Annotated[
-        str,
+    what: Annotated[
+        list[str],
         typer.Argument(
-            metavar="VERSION",
-            help="Version on Maven Central; for `native`, Apache's tarball, or a folder with libhadoop.so.",
+            metavar="VERSION|FILE...",
+            help="Version on Maven Central; or a tarball or folder of Hadoop, or jars.",
         ),
     ],
     hadoop: Annotated[
@@ -56,23 +60,36 @@ def add(
     hbase: Annotated[
         str, typer.Option("--hbase", metavar="VERSION", help="HBase that runs on this Hadoop.")
     ] = HBASE,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property", metavar="NAME=VALUE", help="Of hbase-site.xml, which the jars need."
+        ),
+    ] = None,
 ) -> None:
     """Download a version and lock its jars by SHA-256. A study can then name it.
 
     HBase brings Hadoop's client libraries, so each pair of versions has jars of its own. Every later
     download must have the hashes of this one.
 
-    `native` takes Hadoop's native libraries, which Maven Central does not have, from Apache's tarball of the
-    same version, and prints the hash that a study names.
+    `hadoop` with a file takes your own Hadoop, and `native` only its native libraries, which Maven Central
+    does not have. `jars` go behind those of HBase's servers: coprocessors, Phoenix. A study names them by a
+    hash of their content. They run on every node: add only what you trust.
     """
-    if software is Software.native:
-        from density_study.cluster.stack.native import add_native
-
-        out.print(f"write in a study: stack: {{native: {add_native(Path(version)).native}}}")
+    is_path = software is Software.hadoop and Path(what[0]).exists()
+    if is_path or software in (Software.native, Software.jars):
+        _bring(software, [Path(one) for one in what], properties or [])
         return
+    if properties or len(what) > 1:
+        raise InputError(
+            f"{software.value} takes one version.",
+            "study stack add",
+            "only `jars` takes several files and --property.",
+        )
     from density_study.cluster.stack import ensure_all
     from density_study.cluster.stack.adding import TOGETHER, add
 
+    (version,) = what
     check_vendor(version, f"version of {software.value}")
     given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
     level = _checked(given)
@@ -84,6 +101,42 @@ def add(
             f"ready  {stack.name} {stack.version}: {stack.home}", markup=False, soft_wrap=True
         )
     out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
+
+
+def _bring(software: Software, paths: list[Path], properties: list[str]) -> None:
+    from density_study.cluster.stack import brought
+
+    if software is Software.jars:
+        versions = brought.bring_jars(paths, _properties(properties))
+    elif len(paths) > 1 or properties:
+        raise InputError(
+            f"{software.value} takes one tarball or folder.",
+            "study stack add",
+            "only `jars` takes several files and --property.",
+        )
+    elif software is Software.hadoop:
+        versions = brought.bring_hadoop(paths[0])
+    else:
+        versions = brought.bring_native(paths[0])
+    given = {one: getattr(versions, one) for one in ("tarball", "native", "jars")}
+    hadoop = {"hadoop": versions.hadoop} if versions.tarball else {}
+    words = ", ".join(f"{k}: {v}" for k, v in {**hadoop, **given}.items() if v)
+    out.print(f"write in a study: stack: {{{words}}}", markup=False, soft_wrap=True)
+
+
+def _properties(given: list[str]) -> dict[str, str]:
+    """InputError for a text that is no property, or one that this project sets."""
+    from density_study.cluster.render.conf_files import fixed_properties
+
+    pairs = [(name, value) for name, mark, value in (one.partition("=") for one in given) if mark]
+    for name, value in pairs:
+        ours = name in fixed_properties()
+        if ours or not re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", name) or not value.isprintable():
+            why = "this project sets it" if ours else "that is no property"
+            raise InputError(f"{name}={value}: {why}.", "--property", "write hbase.NAME=VALUE.")
+    if len(dict(pairs)) != len(given):
+        raise InputError("a property has no value, or two.", "--property", "write NAME=VALUE once.")
+    return dict(pairs)
 
 
 @app.command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,42 @@ def executable(path: Path, text: str) -> None:
 LIBRARY = b"\x7fELF of Hadoop"
 LINK = "libhadoop.so"
 REAL = "libhadoop.so.1.0.0"
+
+
+def _jar(text: bytes = b"x") -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("hdfs-default.xml", text)
+    return stream.getvalue()
+
+
+DEFAULTS = b"<configuration><property><name>dfs.x.enabled</name></property></configuration>"
+
+
+def hadoop_tarball(folder: Path) -> Path:
+    """As Apache packs it, with a few of its jars."""
+    path = native_tarball(folder)
+    jars = {
+        "common/hadoop-common-3.4.2.jar": _jar(),
+        "common/hadoop-common-3.4.2-tests.jar": _jar(),
+        "common/sources/hadoop-common-3.4.2-sources.jar": _jar(),
+        "common/lib/guava-27.jar": _jar(),
+        "hdfs/hadoop-hdfs-3.4.2.jar": _jar(DEFAULTS),
+        "yarn/hadoop-yarn-server-resourcemanager-3.4.2.jar": _jar(),
+        "mapreduce/hadoop-mapreduce-client-app-3.4.2.jar": _jar(),
+        "mapreduce/run.sh": b"#!/bin/sh",
+    }
+    with tarfile.open(path) as old:
+        kept = [(one, old.extractfile(one)) for one in old if one.isfile() or one.issym()]
+        files = [(one, stream.read() if stream and one.isfile() else None) for one, stream in kept]
+    with tarfile.open(path, "w:gz") as archive:
+        for one, content in files:
+            archive.addfile(one, io.BytesIO(content) if content is not None else None)
+        for name, content in jars.items():
+            entry = tarfile.TarInfo(f"hadoop-3.4.2/share/hadoop/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
 
 
 def native_tarball(folder: Path, content: bytes = LIBRARY, link: str = LINK) -> Path:

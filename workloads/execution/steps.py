@@ -26,6 +26,7 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
+from density_study.workloads.execution.native_check import disclose_native
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
 from density_study.workloads.execution.searching import prepared
@@ -196,6 +197,7 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
 
     def check(cluster: Cluster) -> None:
         row_written_and_read(cluster, run.journal)
+        disclose_native(cluster, run.journal)
 
     try:
         if isinstance(topology, ExistingTopology):

@@ -269,7 +269,7 @@ def ensure_software(versions: Versions, here: bool = True) -> None:
         check_temporary()
         ensure_stacks(versions)
     else:
-        ensure_all(versions.with_native(("hadoop", "hbase", "ycsb")), versions)
+        ensure_all(versions.with_brought(("hadoop", "hbase", "ycsb")), versions)
 
 
 def check_configuration(topology: Topology) -> None:

@@ -247,7 +247,7 @@ def stacks_in_guests(store: Store) -> tuple[str, ...]:
 
 def _stacks_of(topology: Topology) -> tuple[str, ...]:
     stacks = (*stacks_in_guests(topology.store), *topology.worker_stacks)
-    return topology.variant.versions.with_native(tuple(dict.fromkeys(stacks)))
+    return topology.variant.versions.with_brought(tuple(dict.fromkeys(stacks)))
 
 
 def _image(topology: Topology) -> Path:

@@ -227,7 +227,7 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 @cache
 def _of_nodes(topology: Topology) -> tuple[StackCopy, ...]:
     """The trees do not change while the program runs."""
-    stacks = topology.variant.versions.with_native(topology.store.stacks)
+    stacks = topology.variant.versions.with_brought(topology.store.stacks)
     return _copies(topology, stacks, client=False)
 
 

@@ -20,6 +20,7 @@ from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.answers import fetch_json
+from density_study.workloads.execution.native_check import disclose_native
 from density_study.workloads.execution.store_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
 from tests.support.topologies import with_variant
@@ -34,9 +35,9 @@ class Build:
     journal: Journal
     folder: Path
 
-    def dfsio(self, mode: str) -> None:
-        """Write or read two files of 4 MiB by a MapReduce job. AssertionError if the job fails."""
-        words = (f"-{mode}", "-nrFiles", "2", "-size", "4MB", "-resFile", f"{self.folder}/{mode}")
+    def dfsio(self, mode: str, size: str = "4MB") -> None:
+        """Write or read two files by a MapReduce job. AssertionError if the job fails."""
+        words = (f"-{mode}", "-nrFiles", "2", "-size", size, "-resFile", f"{self.folder}/{mode}")
         command = hadoop_command(
             self.cluster, f"dfsio-{mode}", "org.apache.hadoop.fs.TestDFSIO", words,
             jvm_flags=(f"-Dtest.build.data={DATA}",),
@@ -51,6 +52,14 @@ class Build:
             f"http://{address}/jmx?qry={name}", 10, self.cluster.endpoints.network
         )["beans"][0]
         return found
+
+    def short_circuited(self) -> int:
+        """Blocks whose file the DataNode has named to clients, which then read without it."""
+        files = self.cluster.disclosure["files"]["nodes/w1/hdfs-site.xml"]["text"]
+        tail = files.split("<name>dfs.datanode.http.address</name>")[1]
+        address = tail.split("<value>")[1].split("</value>")[0]
+        activity = self.bean(address, "Hadoop:service=DataNode,name=DataNodeActivity-*")
+        return int(activity["BlocksGetLocalPathInfo"])
 
     def daemon(self, name: str) -> str:
         """Address of a daemon's web server."""
@@ -72,6 +81,11 @@ def variant(
     return with_variant(replace(plain, nodes=nodes), versions=versions, configuration=configuration)
 
 
+def proved(cluster: Cluster, journal: Journal) -> None:
+    row_written_and_read(cluster, journal)
+    disclose_native(cluster, journal)
+
+
 @contextmanager
 def built(folder: Path, placed: Topology) -> Iterator[Build]:
     """The variant's cluster, after a row was written to HBase and read back. Nothing of it is left."""
@@ -82,7 +96,7 @@ def built(folder: Path, placed: Topology) -> Iterator[Build]:
             placed,
             ensure_stacks(placed.variant.versions),
             journal,
-            final_check=lambda cluster: row_written_and_read(cluster, journal),
+            final_check=lambda cluster: proved(cluster, journal),
             deadline_s=400,
         )
         yield Build(cluster, journal, folder)

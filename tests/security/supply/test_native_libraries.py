@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.stack import native, stack_home
-from density_study.cluster.stack.native import add_native
+from density_study.cluster.stack import stack_home, taken
+from density_study.cluster.stack.brought import bring_native
 from tests.support.toy_stack import LINK, REAL, native_tarball
 
 pytestmark = pytest.mark.usefixtures("watchdog")
@@ -106,10 +106,10 @@ HOSTILE: dict[str, Callable[[Path], Path]] = {
 def test_a_tarball_of_a_stranger_is_refused(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native, "_MOST_BYTES", 2**20)
+    monkeypatch.setattr(taken, "_MOST_BYTES", 2**20)
     (tmp_path / "given").mkdir()
     with pytest.raises(StudyError) as refused:
-        add_native(HOSTILE[how](tmp_path / "given"))
+        bring_native(HOSTILE[how](tmp_path / "given"))
     assert refused.value.remedy and "root:" not in str(refused.value)
     assert not (tmp_path / "cache").exists()
 
@@ -121,14 +121,14 @@ def test_other_names_beside_the_libraries_are_left_out(tmp_path: Path) -> None:
         (f"{FOLDER}lib{'x' * 90}.so", library), (f"{FOLDER}lib\n.so", library),
         (f"{FOLDER}libx.so.sh", library), ("../../etc/lib/native/../libevil.so", library),
     )  # fmt: skip
-    home = stack_home("native", add_native(path))
+    home = stack_home("native", bring_native(path))
     assert sorted(one.name for one in (home / "lib").iterdir()) == [LINK, REAL]
 
 
 def test_a_file_without_an_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel says that it has 0 bytes."""
-    monkeypatch.setattr(native, "_MOST_BYTES", 2**20)
+    monkeypatch.setattr(taken, "_MOST_BYTES", 2**20)
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / LINK).symlink_to("/proc/kpagecount" if os.geteuid() == 0 else "/dev/zero")
     with pytest.raises(StudyError):
-        add_native(tmp_path / "given")
+        bring_native(tmp_path / "given")

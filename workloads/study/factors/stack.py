@@ -12,9 +12,9 @@ from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.topology import Jit
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.model.versions import (
+    BROUGHT_DIGITS,
     HADOOP,
     HBASE,
-    NATIVE_DIGITS,
     Versions,
     vendor_fault,
 )
@@ -45,8 +45,8 @@ Version = Annotated[
     like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2"),
 ]
 HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
-NativeHash = Annotated[
-    str, like(rf"[0-9a-f]{{{NATIVE_DIGITS}}}", f"{NATIVE_DIGITS} hexadecimal digits")
+BroughtHash = Annotated[
+    str, like(rf"[0-9a-f]{{{BROUGHT_DIGITS}}}", f"{BROUGHT_DIGITS} hexadecimal digits")
 ]
 JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
 
@@ -60,14 +60,20 @@ class StackLevel(Frozen):
         None,
         description="Feature release of the JDK of daemons, containers and TestDFSIO.",
     )
-    native: NativeHash | None = Field(
+    native: BroughtHash | None = Field(
         None, description="Hash of native libraries, as `study stack add native` prints it."
+    )
+    jars: BroughtHash | None = Field(
+        None, description="Hash of jars for HBase, as `study stack add jars` prints it."
+    )
+    tarball: BroughtHash | None = Field(
+        None, description="Hash of Hadoop, as `study stack add hadoop TARBALL` prints it."
     )
 
     @model_validator(mode="after")
     def _one_key(self) -> StackLevel:
         if not self.name:
-            raise ValueError("name at least one of hadoop, hbase, java and native")
+            raise ValueError("name at least one of hadoop, hbase, java, native, jars and tarball")
         return self
 
     @property
@@ -82,6 +88,8 @@ class StackLevel(Frozen):
             self.hbase or versions.hbase,
             self.java or versions.java,
             native=self.native or versions.native,
+            jars=self.jars or versions.jars,
+            tarball=self.tarball or versions.tarball,
         )
 
 
@@ -127,10 +135,20 @@ class StackSpec(Frozen):
         description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
         "or the `java` on PATH.",
     )
-    native: NativeHash | None = Field(
+    native: BroughtHash | None = Field(
         None,
         description="Hash of Hadoop's native libraries, as `study stack add native TARBALL` prints it. With "
         "them DataNodes read ahead; without, HDDs seek between concurrent reads.",
+    )
+    jars: BroughtHash | None = Field(
+        None,
+        description="Hash of further jars for HBase's servers, such as Phoenix, as `study stack add jars` "
+        "prints it.",
+    )
+    tarball: BroughtHash | None = Field(
+        None,
+        description="Hash of a Hadoop of your own, as `study stack add hadoop TARBALL` prints it. Its jars "
+        "take the place of those of Maven Central; `hadoop` is its version.",
     )
     heap: Literal["auto"] = Field(
         "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
@@ -150,7 +168,8 @@ class StackSpec(Frozen):
 
     @property
     def versions(self) -> Versions:
-        return Versions(self.hadoop, self.hbase, self.java, native=self.native or "")
+        brought = {name: getattr(self, name) or "" for name in ("native", "jars", "tarball")}
+        return Versions(self.hadoop, self.hbase, self.java, **brought)
 
 
 class Stack(Factor[StackLevel]):

@@ -1,25 +1,27 @@
-"""Native libraries of the user: from a tarball or a folder, named by their content, given to every JVM."""
+"""Software of the user: from a tarball, a folder or jars, named by its content, given to every JVM."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import tarfile
+import zipfile
 from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import NATIVE, Versions
+from density_study.cluster.model.versions import JARS, NATIVE, Versions
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.render.blueprint import LIBRARY_PATH
 from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.archive import has_archive
-from density_study.cluster.stack.native import add_native
+from density_study.cluster.stack.brought import bring_hadoop, bring_jars, bring_native
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
-from tests.support.toy_stack import LIBRARY, LINK, REAL, native_tarball
+from tests.support.toy_stack import LIBRARY, LINK, REAL, hadoop_tarball, native_tarball
 
 
 @pytest.fixture(autouse=True)
@@ -28,23 +30,23 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_tarball_and_its_folder_are_the_same_stack(tmp_path: Path) -> None:
-    versions = add_native(native_tarball(tmp_path))
+    versions = bring_native(native_tarball(tmp_path))
     stack = ensure(NATIVE, versions)
     assert stack.home == stack_home(NATIVE, versions)
     assert {one.name: one.read_bytes() for one in (stack.home / "lib").iterdir()} == {
         LINK: LIBRARY, REAL: LIBRARY}  # fmt: skip
     with tarfile.open(tmp_path / "hadoop-3.4.2.tar.gz") as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
-    assert add_native(tmp_path / "unpacked" / "hadoop-3.4.2") == versions
-    assert add_native(tmp_path / "unpacked" / "hadoop-3.4.2" / "lib" / "native") == versions
+    assert bring_native(tmp_path / "unpacked" / "hadoop-3.4.2") == versions
+    assert bring_native(tmp_path / "unpacked" / "hadoop-3.4.2" / "lib" / "native") == versions
     assert not has_archive(stack)
     sums = StackCopy(stack, PurePath("/there"), "", "").sums
     assert sums.count(f"  lib/{LINK}") == 2 and stack.jars_sha256.startswith(versions.native)
 
 
 def test_other_libraries_have_another_hash(tmp_path: Path) -> None:
-    first = add_native(native_tarball(tmp_path))
-    assert add_native(native_tarball(tmp_path, LIBRARY + b".")) != first
+    first = bring_native(native_tarball(tmp_path))
+    assert bring_native(native_tarball(tmp_path, LIBRARY + b".")) != first
 
 
 @pytest.mark.parametrize(
@@ -58,14 +60,14 @@ def test_what_is_no_native_library_is_refused(
     tmp_path: Path, content: bytes, link: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        add_native(native_tarball(tmp_path, content, link))
+        bring_native(native_tarball(tmp_path, content, link))
 
 
 def test_what_is_no_tarball_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     for path in (tmp_path / "file", tmp_path / "missing"):
         with pytest.raises(InputError, match="cannot be read"):
-            add_native(path)
+            bring_native(path)
 
 
 def test_a_hash_that_this_machine_does_not_know_names_the_command(tmp_path: Path) -> None:
@@ -83,9 +85,9 @@ def test_every_jvm_and_every_container_finds_them() -> None:
 
 def test_nodes_of_hadoop_alone_need_them() -> None:
     versions = Versions(native="0123456789ab")
-    assert versions.with_native(("hadoop", "hbase")) == ("hadoop", "hbase", NATIVE)
-    assert versions.with_native(("redis",)) == ("redis",)
-    assert Versions().with_native(("hadoop",)) == ("hadoop",)
+    assert versions.with_brought(("hadoop", "hbase")) == ("hadoop", "hbase", NATIVE)
+    assert versions.with_brought(("redis",)) == ("redis",)
+    assert Versions().with_brought(("hadoop",)) == ("hadoop",)
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_behind(
@@ -99,6 +101,56 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(
     path = native_tarball(tmp_path)
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left") as raised:
-        add_native(path)
+        bring_native(path)
     assert str(tmp_path / "cache") in str(raised.value.filename)
     assert not list((tmp_path / "cache").rglob(".*.assembling"))
+
+
+def jar(path: Path, text: str = "x") -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("name.txt", text)
+    return path
+
+
+def test_a_tarball_of_hadoop_takes_the_place_of_its_jars(tmp_path: Path) -> None:
+    versions = bring_hadoop(hadoop_tarball(tmp_path))
+    assert (versions.hadoop, bool(versions.native)) == ("3.4.2", True)
+    stack = ensure("hadoop", versions)
+    assert stack.version == "3.4.2" and versions.tarball in stack.home.name
+    names = {one.name for one in (stack.home / "lib").iterdir()}
+    assert "hadoop-common-3.4.2.jar" in names and "guava-27.jar" in names
+    assert not any("sources" in name or name.endswith(".sh") for name in names)
+    assert (stack.home / "webapps" / "hdfs").is_dir()
+    assert "dfs.x.enabled" in (stack.home / "properties.txt").read_text().split()
+    assert has_archive(stack)
+    with pytest.raises(
+        InputError, match=r"tarball has Hadoop 3\.4\.2, and the study names 3\.4\.1"
+    ):
+        ensure("hadoop", replace(versions, hadoop="3.4.1"))
+
+
+def test_what_is_no_hadoop_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it has no hadoop-common in share/hadoop"):
+        bring_hadoop(native_tarball(tmp_path))
+
+
+def test_jars_of_the_user_go_behind_those_of_hbase(tmp_path: Path) -> None:
+    properties = {"hbase.coprocessor.region.classes": "org.example.Counter"}
+    versions = bring_jars([jar(tmp_path / "counter.jar")], properties)
+    assert versions != bring_jars([jar(tmp_path / "counter.jar")], {})
+    assert versions != bring_jars([jar(tmp_path / "counter.jar", "other")], properties)
+    stack = ensure(JARS, versions)
+    assert json.loads((stack.home / "manifest.json").read_text())["hbase_site"] == properties
+    assert versions.with_brought(("hadoop", "hbase")) == ("hadoop", "hbase", JARS)
+    assert versions.with_brought(("cassandra",)) == ("cassandra",)
+    plain = blueprint(local(1))
+    own = render(replace(plain, homes=replace(plain.homes, hbase_properties=properties)))
+    assert "org.example.Counter" in own.files["nodes/w1/hbase-site.xml"]
+    assert "org.example.Counter" not in str(render(plain).files)
+
+
+@pytest.mark.parametrize("name", ["script.sh", "counter.jar", "evil-sources.jar"])
+def test_what_is_no_jar_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("#!/bin/sh")
+    with pytest.raises(InputError, match="jars for HBase cannot be taken from here"):
+        bring_jars([tmp_path / name], {})
