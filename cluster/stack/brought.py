@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import BROUGHT_DIGITS, JARS, NATIVE, Versions
@@ -52,6 +55,7 @@ _EXTRA = Wanted(
     "jar",
 )
 _VERSION = re.compile(r"hadoop-common-(\d+\.\d+\.\d+)\.jar")
+_BROKEN = (ValueError, IndexError, KeyError, ET.ParseError, zipfile.BadZipFile, zlib.error)
 _NEEDED = (
     "hadoop-common",
     "hadoop-hdfs",
@@ -83,7 +87,10 @@ def bring_hadoop(path: Path) -> Versions:
     if len(found) != 1:
         raise unusable(path, _HADOOP, "it has not one jar like hadoop-common-3.4.2.jar")
     versions = Versions(hadoop=found[0], tarball=_hash(jars))
-    _keep("hadoop", found[0], versions, jars)
+    try:
+        _keep("hadoop", found[0], versions, jars)
+    except _BROKEN as error:
+        raise unusable(path, _HADOOP, f"a jar of it cannot be read: {error}") from error
     try:
         native = bring_native(path).native
     except InputError:

@@ -85,7 +85,7 @@ LINK = "libhadoop.so"
 REAL = "libhadoop.so.1.0.0"
 
 
-def _jar(text: bytes = b"x") -> bytes:
+def _jar(text: bytes = b"<configuration/>") -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("hdfs-default.xml", text)
@@ -95,7 +95,7 @@ def _jar(text: bytes = b"x") -> bytes:
 DEFAULTS = b"<configuration><property><name>dfs.x.enabled</name></property></configuration>"
 
 
-def hadoop_tarball(folder: Path) -> Path:
+def hadoop_tarball(folder: Path, defaults: bytes = DEFAULTS) -> Path:
     """As Apache packs it, with a few of its jars."""
     path = native_tarball(folder)
     jars = {
@@ -103,7 +103,7 @@ def hadoop_tarball(folder: Path) -> Path:
         "common/hadoop-common-3.4.2-tests.jar": _jar(),
         "common/sources/hadoop-common-3.4.2-sources.jar": _jar(),
         "common/lib/guava-27.jar": _jar(),
-        "hdfs/hadoop-hdfs-3.4.2.jar": _jar(DEFAULTS),
+        "hdfs/hadoop-hdfs-3.4.2.jar": _jar(defaults),
         "yarn/hadoop-yarn-server-resourcemanager-3.4.2.jar": _jar(),
         "mapreduce/hadoop-mapreduce-client-app-3.4.2.jar": _jar(),
         "mapreduce/run.sh": b"#!/bin/sh",

@@ -129,6 +129,12 @@ def test_a_tarball_of_hadoop_takes_the_place_of_its_jars(tmp_path: Path) -> None
         ensure("hadoop", replace(versions, hadoop="3.4.1"))
 
 
+def test_a_damaged_jar_of_hadoop_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a jar of it cannot be read"):
+        bring_hadoop(hadoop_tarball(tmp_path, defaults=b"<configuration>"))
+    assert not list((tmp_path / "cache").rglob("lib"))
+
+
 def test_what_is_no_hadoop_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it has no hadoop-common in share/hadoop"):
         bring_hadoop(native_tarball(tmp_path))
