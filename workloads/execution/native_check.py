@@ -8,6 +8,7 @@ from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 
@@ -27,7 +28,7 @@ def disclose_native(cluster: Cluster, journal: Journal) -> None:
     if not topology.store.hadoop:
         return
     node, name = topology.client, KEY
-    transport = provider_of(topology.provider).transport(cluster.site, journal)
+    transport = provider_of(topology).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name
     out, err = logs / f"{name}.out", logs / f"{name}.err"
     process = transport.start(node, hadoop_command(cluster, name, _PROGRAM, ()), out, err)

@@ -66,12 +66,12 @@ def test_earlier_runs_on_the_same_hosts_say_how_long_things_take(run: Run) -> No
 
 def test_estimates_that_another_version_recorded_do_not_count(run: Run) -> None:
     runs = run.root.parents[1]
-    found = pace(run.study, runs)
+    found = Earlier(run.study, runs).pace
     steps = tuple(
         one.model_copy(update={"estimate_s": 9 * one.estimate_s}) for one in run.plan.steps
     )
     write_plan(run.plan.model_copy(update={"steps": steps}), run.root / "plan.json")
-    assert pace(run.study, runs) == found
+    assert Earlier(run.study, runs).pace == found
 
 
 def test_each_test_case_has_the_pace_that_it_had(run: Run) -> None:

@@ -102,7 +102,11 @@ IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
 @pytest.mark.parametrize(
     ("factors", "key", "message"),
     [
-        ("  stack: [{}]\n", f"{IN_STACK}[0]", "at least one of hadoop, hbase, java, native, jars and tarball"),
+        (
+            "  stack: [{}]\n",
+            f"{IN_STACK}[0]",
+            "at least one of hadoop, hbase, java, native, jars and tarball",
+        ),
         ("  stack: [{hadoop: 3.4}]\n", f"{IN_STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{IN_STACK}[0].hadoop", "a version on Maven Central"),
         ("  stack: [{java: 11}]\n", f"{IN_STACK}[0].java", "it must be 17 or more"),
