@@ -8,7 +8,6 @@ from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
-from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 
