@@ -11,6 +11,7 @@ from typing import Any
 from density_study.analysis.summary.disclosure import (
     ABSENT,
     DIFFERENCES,
+    FACTS,
     declared_changes,
     follows_from,
     leaves,
@@ -72,6 +73,8 @@ def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
         first, later = _own(before, old), _own(after, new)
         for key in sorted({*first, *later}):
             values = first.get(key, ABSENT), later.get(key, ABSENT)
+            if key.startswith(FACTS) and ABSENT in values:
+                continue  # unknown: not read, or by a version that did not look
             if values[0] != values[1] and not _follows(key, declared):
                 found.setdefault(key, _change(key, *values))
     return tuple(found.values())

@@ -29,6 +29,7 @@ Differences = Callable[[TestCaseSummary, TestCaseSummary], tuple[str, ...]]
 PROCESS_GROUPS = "process groups support no claim about VMs"
 EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
 EMULATED_DISK_TYPE = "the disk type is emulated, which supports no claim"
+UNEQUAL_HOSTS = "the variants use hosts that differ"
 NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
 
 
@@ -104,6 +105,7 @@ class Evidence:
     those of each question ended when it was answered. ran: in how many repetitions each test case of a
     variant was to run; empty: in all.
 
+    unequal: in what facts the hosts of one variant differ from those that it does not share with the other.
     differences: how two variants' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
     variants differ, which is no difference of density or disk type. bounds: test case and topology of each
@@ -119,6 +121,7 @@ class Evidence:
     differences: Differences = lambda _first, _later: ()
     declared: Differences = lambda _first, _later: ()
     confounds: Differences = lambda _first, _later: ()
+    unequal: Differences = lambda _first, _later: ()
     sequential: bool = False
     looks: Looks | None = None
     ran: Mapping[Cell, int] = field(default_factory=dict)
@@ -177,9 +180,12 @@ class Evidence:
         return self.about_unknown(*variants)
 
     def about_unknown(self, *variants: TestCaseSummary) -> tuple[str, ...]:
-        """Why these variants support no claim because nobody recorded what their checks need."""
+        """Why these variants support no claim whatever they differ in: nobody recorded what their checks
+        need, or they use unequal hosts."""
         if any(variant.n_unknown for variant in variants):
             return ("a variant has trials whose verdict is unknown, which support no claim",)
+        if len(variants) == 2 and (facts := self.unequal(*variants)):
+            return (f"{UNEQUAL_HOSTS}: {'; '.join(facts)}",)
         return ()
 
     def about_searches(self, *variants: TestCaseSummary) -> tuple[str, ...]:

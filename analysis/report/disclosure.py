@@ -34,6 +34,7 @@ HEADINGS = {
     "daemons": "Command lines of daemons",
     "differences": "Differences between builds",
     "emulated": "Emulated disks",
+    "facts": "What of the hosts changes results",
     "files": "Configuration files as rendered",
     "existing": "What the existing cluster says of itself",
     "in_effect": "Settings in effect",

@@ -21,6 +21,7 @@ from density_study.analysis.summary.disclosure import (
     unexpected_differences,
 )
 from density_study.analysis.summary.summary import TestCaseSummary
+from density_study.cluster.machine.equality.judgement import unequal_facts
 from density_study.cluster.model.topology import Topology
 from density_study.workloads import tables
 from density_study.workloads.base.test_case import TestCase
@@ -133,7 +134,7 @@ class AnalysedRun:
 
     def confounds(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
         """In what two variants differ that is neither density nor disk_type: versions of existing clusters,
-        and what `unequal_hosts` finds."""
+        hosts, and what `unequal_hosts` finds."""
         of = {m.topology.name: m.disclosure.get("existing", {}) for m in self.manifests}
         a, b = of[first.topology], of[later.topology]
         versions = tuple(
@@ -141,9 +142,18 @@ class AnalysedRun:
             for name in ("hadoop", "hbase")
             if a.get(name) != b.get(name)
         )
-        return versions + unequal_hosts(
-            self.topologies[first.topology], self.topologies[later.topology]
-        )
+        places = self.topologies[first.topology], self.topologies[later.topology]
+        return (*versions, *self._unequal_facts(first, later), *unequal_hosts(*places))
+
+    def unequal(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+        """In what hosts differ that only one of two variants uses. A cluster is compared with all it is."""
+        clusters = {one.levels.get("cluster") for one in (first, later)}
+        return self._unequal_facts(first, later) if len(clusters) == 1 else ()
+
+    def _unequal_facts(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+        of = {m.topology.name: m.disclosure.get("facts", {}) for m in self.manifests}
+        same_disks = first.disk_type == later.disk_type
+        return unequal_facts(of[first.topology], of[later.topology], same_disks)
 
     def declared_between(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
         """By what the study declares, and what moves along with it."""

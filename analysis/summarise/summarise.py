@@ -94,6 +94,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.incomparable_variants,
         run.declared_between,
         run.confounds,
+        run.unequal,
         sequential=sequential,
         looks=looks,
         ran=_ran(plan, run_root, run.repetitions) if looks else {},

@@ -9,11 +9,15 @@ from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.comparability import (
+    MAX_NAMED,
+    comparability_warnings,
+    unequal_hosts,
+)
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings
 from density_study.analysis.summarise.software import quick_compilers, store_cautions
-from density_study.analysis.summary.disclosure import Difference
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import (
     ImportSummary,
@@ -28,7 +32,6 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.study.factors.tier import PMEM
 
-MAX_NAMED = 5
 SHORT_S = 60.0
 """HBase flushes and compacts every few minutes, and a few collections of garbage decide a p99 of seconds."""
 
@@ -58,6 +61,7 @@ def warnings(
         *_memory(run.manifests),
         *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
+        *unequal_hosts(run.disclosures.values()),
         *map(_overhead, costs),
     )
 
@@ -265,18 +269,6 @@ def short_trials(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
             message=f"Trials measured for {' to '.join(lengths)} s each. That is too "
             "short for flushes, compactions, long garbage collections and slow drift to show.",
             remedy="Use larger files and more records, and a duration of minutes.",
-        )
-
-
-def comparability_warnings(differences: Sequence[Difference]) -> Iterator[SummaryWarning]:
-    """Method 23. A difference that the topology explains is expected and causes no warning."""
-    if differences:
-        named = "; ".join(str(one) for one in differences[:MAX_NAMED])
-        more = f"; and {len(differences) - MAX_NAMED} more" if len(differences) > MAX_NAMED else ""
-        yield SummaryWarning(
-            code="incomparable-builds",
-            message=f"Builds differ where they should be equal, so they are not compared: {named}{more}.",
-            remedy="Make the hosts equal and repeat the run.",
         )
 
 

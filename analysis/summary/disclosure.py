@@ -16,10 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from density_study.cluster.machine.equality.table import UNKNOWN, equal_value
 from density_study.cluster.model.store import default_store
 
 DIFFERENCES = "differences"
 DURABILITY = "store.durability"
+FACTS = "facts."
+"""Begins the keys of what `cluster.machine.equality` reads of each host."""
+_NOW_FACTS = ("governor", "scheduler", "swappiness", "transparent_hugepage")
+"""What earlier versions disclosed elsewhere."""
 _TOPOLOGY = ("topology",)
 """Computed from it by pure functions (cluster/render, cluster/lifecycle)."""
 _HOST = ("vms_per_host", "stack.java", "cluster")
@@ -39,6 +44,8 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "jvm": _TOPOLOGY,
     "network": _TOPOLOGY,
     "disks": _DISKS,
+    "facts.disks": _DISKS,
+    "facts.network": ("network.coalesce_us",),
     "emulated": _DISKS,
     "provider": _HOST,
     "isolation": _HOST,
@@ -112,6 +119,8 @@ def unexpected_differences(
     for key in sorted({key for own in plain.values() for key in own}):
         alike: dict[tuple[str | None, ...], dict[str, str]] = {}
         for build, own in plain.items():
+            if key.startswith(FACTS) and key not in own:
+                continue  # the build does not use the host, or could not read it: unknown
             explains = tuple(declared[build].get(name) for name in follows_from(key))
             alike.setdefault(explains, {})[build] = own.get(key, ABSENT)
         for values in alike.values():
@@ -152,9 +161,13 @@ def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tu
             continue
         if path[0] in ("emulated", "network") and "measured" in path:
             continue  # evidence for the limits, measured in each build
+        if path[0] in ("machine", "machines", "disks") and path[-1] in _NOW_FACTS:
+            continue
+        if path[0] == "facts" and value == UNKNOWN:
+            continue
         if path[0] == "reachable_by":
             continue  # who else could connect; numbers do not depend on it (docs/benchmarks.md)
-        text = _text(value)
+        text = equal_value(path[-1], _text(value)) if path[0] == "facts" else _text(value)
         for own in (build, *mine):
             text = text.replace(own, "<own>")
         yield ".".join(path), _PORT.sub(":<port>", text)

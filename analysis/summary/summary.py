@@ -301,6 +301,7 @@ WarningCode = Literal[
     "data-fits-in-memory",
     "short-trials",
     "incomparable-builds",
+    "unequal-hosts",
     "monitoring-overhead",
     "imported",
     "existing-cluster",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.lifecycle.disclosed import disclose
+from density_study.cluster.lifecycle.host_facts import facts_of
 from density_study.cluster.lifecycle.in_effect import in_effect
 from density_study.cluster.lifecycle.jvm_facts import chosen_by
 from density_study.cluster.lifecycle.network_proof import prove_network
@@ -165,6 +166,7 @@ class _Build:
     def cluster(self, watch: StartupMonitor) -> Cluster:
         homes = self.blueprint.homes
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
+        disclosure["facts"] = facts_of(self.topology)
         disclosure["emulated"] = {
             **emulated_of(self.site.tag, self.journal),
             **pmem_of(self.topology),

@@ -8,6 +8,7 @@ import hashlib
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import FinalCheck, Phases
+from density_study.cluster.lifecycle.host_facts import facts_of
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Site, cluster_json
 from density_study.cluster.model.topology import ExistingTopology
 from density_study.cluster.providers.existing.placing import existing_provider
@@ -55,6 +56,7 @@ def join(
                 "files": {
                     path.name: _file(path) for path in sorted(joined.client_conf.glob("*.xml"))
                 },
+                "facts": facts_of(topology),
                 **provider.disclose(topology),
             },
             client_versions=joined.versions,

@@ -25,10 +25,7 @@ def describe_machine() -> dict[str, Any]:
         "architecture": platform.machine(),
         "cpu_model": _line_value(Path("/proc/cpuinfo"), "model name"),
         "cores": os.cpu_count(),
-        "governor": _text(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
         "memory_mib": int(_line_value(Path("/proc/meminfo"), "MemTotal").split()[0]) // 1024,
-        "transparent_hugepage": _text(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
-        "swappiness": _text(Path("/proc/sys/vm/swappiness")),
     }
 
 
@@ -38,14 +35,13 @@ def available_memory_mib() -> int:
 
 
 def describe_disk(path: str) -> dict[str, Any]:
-    """Filesystem, device, scheduler and rotational flag of what holds `path`."""
-    device, mount, filesystem = _mount_of(Path(path).resolve())
-    queue = _queue_of(Path(mount))
+    """Filesystem, device and rotational flag of what holds `path`."""
+    device, mount, filesystem, _ = mount_of(Path(path).resolve())
+    queue = queue_of(Path(mount))
     return {
         "device": device,
         "mount": mount,
         "filesystem": filesystem,
-        "scheduler": _text(queue / "scheduler") if queue else UNKNOWN,
         "rotational": _text(queue / "rotational") if queue else UNKNOWN,
     }
 
@@ -93,16 +89,17 @@ def _core(system: Path, cpu: int, usable: Collection[int]) -> tuple[int, ...]:
     return tuple(one for one in cpus_in(siblings.read_text()) if one in usable)
 
 
-def _mount_of(path: Path) -> tuple[str, str, str]:
-    rows = [line.split()[:3] for line in Path("/proc/mounts").read_text().splitlines()]
+def mount_of(path: Path) -> tuple[str, str, str, str]:
+    """Device, mount point, filesystem and options of what holds the path."""
+    rows = [line.split()[:4] for line in Path("/proc/mounts").read_text().splitlines()]
     holding = [row for row in rows if path.is_relative_to(row[1])]
     # The longest mount point holds the path; among equals the last mount hides the others.
     longest = max(enumerate(holding), key=lambda item: (len(item[1][1]), item[0]))
-    device, mount, filesystem = longest[1]
-    return device, mount, filesystem
+    device, mount, filesystem, options = longest[1]
+    return device, mount, filesystem, options
 
 
-def _queue_of(mount: Path) -> Path | None:
+def queue_of(mount: Path) -> Path | None:
     """The device's queue folder in /sys; for a partition, its disk's. None if it is not a block device."""
     number = mount.stat().st_dev
     block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")

@@ -35,6 +35,7 @@ from density_study.cluster.machine.describe import (
     describe_machine,
 )
 from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
+from density_study.cluster.machine.equality.reading import read_facts
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import (
     answer_at,
@@ -146,6 +147,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
+        "facts": read_facts,
         "find-containers": containers.find,
         "find-program": find_program,
         "files-changed": packet_cpus.changed,

@@ -13,6 +13,7 @@ from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.clock import read_clock
+from density_study.workloads.execution.host_settings import setting_checks
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
@@ -60,6 +61,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
     for host in {host.name: host for host in (*hosts, *watched)}.values():
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
+    yield from setting_checks(topologies)
     named = {name: act for one in plan.built for name, act in provider.doctor_checks(one)}
     yield from (tried(name, act) for name, act in named.items())
 

@@ -64,6 +64,7 @@ Below = Annotated[str, AfterValidator(_below)]
 Texts = Annotated[list[Text], Field(max_length=MAX_FILES)]
 Facts = Annotated[dict[Text, Any], Field(max_length=1000)]
 """Facts for people and for the host itself. Nothing else is done with the values."""
+TextByName = Annotated[dict[Text, Text], Field(max_length=200)]
 Counters = Annotated[dict[Text, Count], Field(max_length=1000)]
 Started = tuple[Annotated[int, Field(gt=1, lt=2**31)], Count]
 """A process: its number, and its start in clock ticks."""
@@ -83,13 +84,16 @@ class Machine(TypedDict):
     architecture: Text
     cpu_model: Text
     cores: Annotated[int, Field(ge=1, le=8192)]
-    governor: Text
     memory_mib: Annotated[int, Field(ge=1, le=2**30)]
-    transparent_hugepage: Text
-    swappiness: Text
     user: Text
     python: Text
     systemd: bool
+
+
+class HostFacts(TypedDict):
+    machine: TextByName
+    disks: Annotated[dict[Text, TextByName], Field(max_length=1000)]
+    network: TextByName
 
 
 class JavaFound(TypedDict):
@@ -217,6 +221,7 @@ ACTS: Mapping[str, Any] = {
     "describe": Machine,
     "describe-disk": Annotated[dict[Text, Text], Field(max_length=100)],
     "dirs-there": Texts,
+    "facts": HostFacts,
     "find-containers": Found,
     "find-program": ProgramFound,
     "files-changed": Texts,

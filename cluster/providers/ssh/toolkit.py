@@ -16,6 +16,7 @@ TOOLKIT = "toolkit.zip"
 _MODULES = (
     "cluster/__init__.py",
     "cluster/machine/*.py",
+    "cluster/machine/equality/*.py",
     "cluster/machine/privileged/*.py",
     "cluster/model/__init__.py",
     "cluster/model/access.py",

@@ -231,7 +231,7 @@ def test_a_java_home_is_no_template(home: str, told: Tell, tmp_path: Path) -> No
 def test_a_preflight_names_the_host_that_lies(name: str, told: Tell) -> None:
     layout = topology()
     machine = {"host": "h1", "kernel": "k", "architecture": "x", "cpu_model": "c", "cores": 2,
-               "governor": "g", "memory_mib": 4096, "transparent_hugepage": "t", "swappiness": "1",
+               "memory_mib": 4096,
                "user": "study", "python": "3.11", "systemd": False}  # fmt: skip
     rest = {"describe": say(machine), "available-memory-mib": say(1), "free-mib": say(1),
             "java": say({"home": "/usr/lib/jvm/x", "version": "17.0.15"})}  # fmt: skip

@@ -167,6 +167,20 @@ def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     assert compare([before], same, 0.05).candidate_causes == ()
 
 
+def test_what_only_one_run_knows_of_its_hosts_is_no_cause() -> None:
+    """An earlier version of the program did not look, or looked elsewhere."""
+
+    def run(number: int, **facts: str) -> Summary:
+        machine = {"kernel": "6.1", **({} if facts else {"governor": "powersave"})}
+        of_hosts = {"facts": {"machine": {"h1": facts}}} if facts else {}
+        return nightly(number, disclosure={"machine": machine, **of_hosts})
+
+    old, slow, fast = run(1), run(1, governor="powersave", smt="on"), run(2, governor="performance")
+    assert compare([old], fast, 0.05).candidate_causes == ()
+    (cause,) = compare([slow], fast, 0.05).candidate_causes
+    assert cause == "facts.machine.h1.governor: powersave -> performance"
+
+
 def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
     """A study whose versions and properties were changed between the runs, on a host whose kernel was."""
 

@@ -208,3 +208,18 @@ def test_emulated_persistent_memory_is_a_warning_and_a_badge() -> None:
         "The disk type pmem is emulated by memory of the host (tmpfs) and supports no claim."
     )
     assert warning.remedy is None
+
+
+def test_hosts_that_differ_support_no_claim() -> None:
+    """With hosts of its own, a variant is compared with other machines."""
+    slow, fast = (100.0, 101.0, 102.0, 103.0, 104.0), (150.0, 151.0, 152.0, 153.0, 154.0)
+    old, new = version("hadoop-3.4.1", *slow), version("hadoop-3.4.2", *fast)
+    evidence = Evidence((old, new), 5, Isolation.HOST)
+    asked = Hypotheses(questions=("stack-rate",))
+    assert {one.verdict for one in findings(evidence, asked) if one.family == "stack-rate"} == {
+        "confirmed"
+    }
+    unequal = replace(evidence, unequal=lambda *_: ("governor: performance (h1), powersave (h2)",))
+    (found,) = (one for one in findings(unequal, asked) if one.family == "stack-rate")
+    assert found.verdict == "inconclusive"
+    assert "the variants use hosts that differ: governor: performance (h1)" in found.why

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.summarise.warnings import comparability_warnings
+from density_study.analysis.summarise.comparability import comparability_warnings, unequal_hosts
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.model.store import store_named
@@ -274,3 +274,46 @@ def test_who_could_connect_makes_no_difference() -> None:
     for build, who in zip(run, ("this user", "every user"), strict=False):
         run[build]["reachable_by"] = who  # earlier records, such as the third, do not tell
     assert unexpected_differences(run, DECLARED) == ()
+
+
+def _with_facts(build: str, **values: str) -> dict[str, Any]:
+    return {**_disclosure(build, 1), "facts": {"machine": {"h1": values}}}
+
+
+def test_a_fact_of_a_host_that_changed_between_builds_is_named_whatever_the_density() -> None:
+    run = {
+        build: _with_facts(build, governor="performance" if n else "powersave")
+        for n, build in enumerate(TOPOLOGIES)
+    }
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "facts.machine.h1.governor"
+    assert difference.values["powersave"] == ["b1-v1-flash"]
+
+
+def test_what_is_unknown_of_a_host_is_no_difference() -> None:
+    values = ({"governor": "performance"}, {"governor": "unknown"}, {})
+    run = {b: _with_facts(b, **each) for b, each in zip(TOPOLOGIES, values, strict=True)}
+    assert unexpected_differences(run, DECLARED) == ()
+
+
+def test_the_place_of_a_fact_may_follow_from_a_factor() -> None:
+    run = _run()
+    for build, scheduler in zip(TOPOLOGIES, ("none", "bfq", "noop"), strict=True):
+        run[build]["facts"] = {"disks": {"h1": {"/d": {"scheduler": scheduler}}}}
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "facts.disks.h1./d.scheduler"
+    hdd = {**DECLARED["b1-v2-flash"], "disk_type": "hdd"}
+    assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": hdd}) == ()
+    for build, waits in zip(TOPOLOGIES, ("rx-usecs 8", "rx-usecs 50", "rx-usecs 8"), strict=True):
+        run[build]["facts"] = {"network": {"h1": {"coalescing": waits}}}
+    assert len(unexpected_differences(run, DECLARED)) == 1
+    slow = {**DECLARED["b1-v2-flash"], "network.coalesce_us": "50"}
+    assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": slow}) == ()
+
+
+def test_hosts_of_one_build_that_differ_are_a_warning() -> None:
+    run = _run()
+    run["b1-v1-flash"]["facts"] = {"machine": {"h1": {"smt": "on"}, "h2": {"smt": "off"}}}
+    (warning,) = unequal_hosts(run.values())
+    assert warning.code == "unequal-hosts" and "smt: on (h1), off (h2)" in warning.message
+    assert not list(unequal_hosts(_run().values()))
