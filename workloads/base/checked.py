@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel
@@ -157,10 +158,22 @@ def _sentence(error: Any, key: str) -> str:
     return f"{message}, not {_SHOWN.repr(error['input'])}."
 
 
-def similar_key(key: str, model: type[BaseModel]) -> str | None:
-    """The key of `model` or its nested models that is most similar to an unknown key."""
-    last = key.rsplit(".", 1)[-1][:40]
-    return next(iter(get_close_matches(last, _keys(model), n=1, cutoff=0.7)), None)
+def similar_key(location: Sequence[str | int], model: type[BaseModel]) -> str | None:
+    """The key that is most similar to the unknown one at `location`, of those that may stand there, or else
+    of all of the model."""
+    whole = _schema(model)
+    here, unknown = [whole], str(location[-1])[:40]
+    for part in location[:-1]:
+        here = list(chain.from_iterable(_inner(one, part, whole) for one in here))
+    known = _keys(here) - {unknown}
+    longer = sorted(key for key in known if key.startswith(unknown) and len(unknown) > 2)
+    near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.6) or longer
+    every = _keys([whole, *whole.get("$defs", {}).values()]) - {unknown}
+    return next(iter(near or get_close_matches(unknown, sorted(every), n=1, cutoff=0.75)), None)
+
+
+def _keys(schemas: Iterable[dict[str, Any]]) -> set[str]:
+    return {key for each in schemas for key in each.get("properties", {})}
 
 
 def similar_value(error: Any) -> str | None:
@@ -173,7 +186,25 @@ def similar_value(error: Any) -> str | None:
 
 
 @cache
-def _keys(model: type[BaseModel]) -> tuple[str, ...]:
-    schema = model.model_json_schema()
-    models = (schema, *schema.get("$defs", {}).values())
-    return tuple(sorted({key for each in models for key in each.get("properties", {})}))
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+def _inner(
+    schema: dict[str, Any], part: str | int, whole: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The schemas that the value at `part` of a value with this schema may have, references resolved."""
+    for form in _forms(schema, whole):
+        if isinstance(part, int):
+            found = (*form.get("prefixItems", ()), form.get("items"))
+        else:
+            found = (form.get("properties", {}).get(part), form.get("additionalProperties"))
+        yield from chain.from_iterable(_forms(one, whole) for one in found if isinstance(one, dict))
+
+
+def _forms(schema: dict[str, Any], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schema, or all that a reference or a choice stands for."""
+    if name := schema.get("$ref"):
+        schema = whole["$defs"][name.rsplit("/", 1)[-1]]
+    choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+    yield from chain.from_iterable(_forms(one, whole) for one in choices) if choices else (schema,)

@@ -54,7 +54,9 @@ def _positive(value: object, unit: str, example: str) -> float:
 def _whole(value: object, unit: str, example: str, plural: str) -> int:
     number = _positive(value, unit, example)
     if number != int(number):
-        raise ValueError(f"{value!r} is not a whole number of {plural}")
+        raise ValueError(
+            f"{value!r} is not a whole number of {plural}; write, for example, {example}"
+        )
     return int(number)
 
 

@@ -1,13 +1,14 @@
-"""Faults of a YAML file that does not fit its model: one InputError with file, line, key and remedy."""
+"""Faults of a YAML file that does not fit its model: each an InputError with file, line, key and remedy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.workloads.base.checked import (
     dotted,
     location_of,
@@ -17,6 +18,10 @@ from density_study.workloads.base.checked import (
 )
 from density_study.workloads.base.yaml_text import Document
 
+UNKNOWN, MISSING = "extra_forbidden", "missing"
+MOST_LETTERS = 3000
+"""Of all faults that are named."""
+
 
 def fault_of(
     error: ValidationError,
@@ -25,18 +30,40 @@ def fault_of(
     reference: str,
     overridden: Sequence[str] = (),
 ) -> InputError:
-    """The most telling fault. reference: what lists the keys of `model`. overridden: dotted keys
-    whose values are not the file's."""
-    # A misspelt key causes two errors, an unknown and a missing key: report the unknown one.
-    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    location = location_of(first)
-    more = error.error_count() - 1
-    message = sentence(first, dotted(location))
-    return InputError(
-        message + (f" (and {more} more)" if more else ""),
-        place_of(document, location, overridden),
-        _remedy(first, dotted(location), model, reference),
+    """The only fault, or a FaultsError of all. reference: what lists the keys of `model`. overridden: dotted
+    keys whose values are not the file's."""
+    causes = list(_causes(error))
+    faults = list[InputError]()
+    for location, cause in causes:
+        remedy = _remedy(cause, location, model, reference)
+        what = sentence(cause, dotted(location))
+        faults.append(InputError(what, place_of(document, location, overridden), remedy))
+        if sum(len(str(one)) for one in faults) > MOST_LETTERS:
+            break
+    if more := len(causes) - len(faults):
+        faults[-1] = replace(faults[-1], what=f"{faults[-1].what} (and {more} more)")
+    if len(faults) == 1:
+        return faults[0]
+    named = " ".join(f"{one.where}: {one.what}" for one in faults)
+    count = f"{document.name}, {len(faults)} faults"
+    return FaultsError(
+        named, count, f"{reference} lists every key with its unit.", faults=tuple(faults)
     )
+
+
+def _causes(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Location and error of each fault that a user can mend, in the order of the file's model. Consequences
+    of others are left out: a list is short since a value in it is faulty, a key is missing since it is
+    misspelt, or a value does not fit the other forms that a key may have."""
+    every = [(tuple(location_of(each)), each) for each in error.errors()]
+    misspelt = {location[:-1] for location, each in every if each["type"] == UNKNOWN}
+    seen = set()
+    for location, each in every:
+        deeper = any(len(o) > len(location) and o[: len(location)] == location for o, _ in every)
+        absent = each["type"] == MISSING and location[:-1] in misspelt
+        if not deeper and not absent and location not in seen:
+            seen.add(location)
+            yield location, each
 
 
 def place_of(document: Document, location: Sequence[object], overridden: Sequence[str] = ()) -> str:
@@ -48,9 +75,9 @@ def place_of(document: Document, location: Sequence[object], overridden: Sequenc
     return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
 
 
-def _remedy(first: Any, key: str, model: type[BaseModel], reference: str) -> str:
-    is_key = first["type"] == "extra_forbidden"
-    similar = similar_key(key, model) if is_key else similar_value(first)
+def _remedy(cause: Any, location: Sequence[Any], model: type[BaseModel], reference: str) -> str:
+    is_key = cause["type"] == UNKNOWN
+    similar = similar_key(location, model) if is_key else similar_value(cause)
     hint = "check the spelling;" if is_key else "correct the value;"
     hint = hint if similar is None else f"did you mean {similar}?"
     return f"{hint} {reference} lists every key with its unit."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from density_study.analysis.capacity.inputs.catalogue import read_catalogue
 from density_study.analysis.capacity.inputs.profile import read_profile
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.dags.cli.arguments import parse_overrides
 from density_study.workloads.study.hypotheses import read_hypotheses
 from density_study.workloads.study.study_file import parse_study, read_study
@@ -118,10 +119,49 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
             read_study(path)
 
 
-def test_the_error_for_a_misspelt_key_suggests_a_similar_key() -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("seed:", "sed:", "did you mean seed?"),
+        ("mixes:", "mix:", "did you mean mixes?"),  # there is a `mix` elsewhere
+        ("vms_per_host:", "vms:", "did you mean vms_per_host?"),
+        ("disk_type: auto", "type: auto", "did you mean disk_type?"),
+        ("repetitions: 1", "repetitions: {at_last: 5}", "did you mean at_least?"),
+        ("seed:", "zzzz:", "check the spelling;"),
+    ],
+)
+def test_the_error_for_a_misspelt_key_suggests_one_that_may_stand_there(
+    old: str, new: str, hint: str
+) -> None:
+    """And is the only one: that a key is missing, or a list too short, is a consequence."""
+    assert old in TEXT
     with pytest.raises(InputError) as caught:
-        parse_study(TEXT.replace("seed:", "sed:"), "q.yaml")
-    assert caught.value.remedy.startswith("did you mean seed?")
+        parse_study(TEXT.replace(old, new), "q.yaml")
+    assert not isinstance(caught.value, FaultsError)
+    assert (
+        caught.value.what == f"unknown key {caught.value.where.rsplit('.', 1)[-1].split()[-1]!r}."
+    )
+    assert caught.value.remedy.startswith(hint)
+
+
+def test_all_faults_are_named_at_once_each_with_its_line_and_remedy() -> None:
+    text = TEXT.replace("seed:", "sed:").replace("mixes:", "mix:").replace("17 s", "17")
+    with pytest.raises(FaultsError) as caught:
+        parse_study(text, "q.yaml")
+    found = {one.where.rsplit(" ", 1)[-1]: one.remedy.split(" `")[0] for one in caught.value.faults}
+    assert found == {
+        "workloads[1].ycsb.duration": "correct the value;",
+        "workloads[1].ycsb.mix": "did you mean mixes?",
+        "sed": "did you mean seed?",
+    }
+    assert all(re.match(r"q\.yaml:\d+, key ", one.where) for one in caught.value.faults)
+
+
+def test_many_faults_are_named_up_to_a_length() -> None:
+    text = TEXT + "".join(f"unknown_{n}: 1\n" for n in range(500))
+    with pytest.raises(FaultsError, match=r"\(and \d+ more\)") as caught:
+        parse_study(text, "q.yaml")
+    assert len(str(caught.value)) < 4000
 
 
 @pytest.mark.parametrize(
