@@ -31,13 +31,17 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml hatch_build.py uv.lock .uv-requirements.txt
-	@python3 cluster/stack/requirements.py
+	@$(REQUIRED)
 	@$(OWN) test -x .uv/bin/pip || python3 -m venv .uv
 	@$(OWN) .uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(OWN) $(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
 	@$(OWN) for link in $(VENV)/lib/python3*/site-packages/*density_study.pth; do echo ../../../../.editable > $$link; done
 	@$(BIN)/python -m docs.generator  # editors want the schema of studies
 	@touch $@
+# Names all that is missing at once.
+REQUIRED = { command -v python3 >/dev/null || { echo "error: Python 3 with venv is needed: no python3 on PATH." && \
+	echo "remedy: as root: $$(grep -m1 -o 'apt-get install [a-z0-9 .+-]*' README.md)" && false; } >&2; } && \
+	python3 cluster/stack/requirements.py
 # hatch_build.py makes .editable. Its path is relative here, because under LC_ALL=C Python cannot read one with umlauts.
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery
@@ -92,9 +96,9 @@ live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of 
 fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12, or SUITE=trixie; as root
 	@SUITE=$(SUITE) tests/fresh/debian.sh make $(or $(TARGET),test)
 
-# Installed by apt as root; for anybody else, named.
+# Installed by apt as root; for anybody else, named, with what set-up lacks.
 packages-%:
-	@tests/packages.sh $*
+	@fault=0; { $(REQUIRED); } || fault=2; tests/packages.sh $* && exit $$fault
 
 sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Python packages, in sbom/
 	@mkdir -p sbom

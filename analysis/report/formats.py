@@ -16,6 +16,7 @@ from density_study.analysis.report.charts.findings_table import findings_table, 
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.report.trials import counts, reasons
 from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.plain import csv_cell
 
 _OF_TEST_CASE = (
     "topology",
@@ -38,7 +39,6 @@ _OF_METRIC = (
     "n",
 )
 CSV_COLUMNS = ("study", "run", *_OF_TEST_CASE, "metric", *_OF_METRIC, "points")
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
@@ -56,15 +56,8 @@ def as_csv(summary: Summary) -> str:
             of_test_case = (values[name] for name in _OF_TEST_CASE)
             of_metric = (getattr(metric, name) for name in _OF_METRIC)
             row = (summary.study, summary.run, *of_test_case, metric.name, *of_metric)
-            writer.writerow([*map(_cell, row), points])
+            writer.writerow([*map(csv_cell, row), points])
     return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    """Numbers unchanged, null as an empty cell, text so that no spreadsheet evaluates it."""
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def as_markdown(summary: Summary) -> str:

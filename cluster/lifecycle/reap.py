@@ -18,6 +18,7 @@ from density_study.cluster.lifecycle.tear_down import leftovers_of, release_host
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.model.plain import one_line
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.events import (
     BuildDestroyed,
@@ -57,7 +58,7 @@ class LeftAlone:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.tag}: left alone; {self.why}"
+        return one_line(f"{self.tag}: left alone; {self.why}")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Failed:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.tag}: failed; {self.why}"
+        return one_line(f"{self.tag}: failed; {self.why}")
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,25 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
 )
 
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_LINE_ENDS = re.compile("[\t\n\r\u2028\u2029]")
+
 
 def plain(text: str) -> str:
     """`text` with a question mark for every control character. Tabs and line ends stay."""
     return _CONTROLS.sub("?", text)
+
+
+def one_line(text: str) -> str:
+    """`plain`, without line ends and tabs too: a name of others makes no line of its own."""
+    return _LINE_ENDS.sub("?", plain(text))
+
+
+def csv_cell(value: object) -> object:
+    """Numbers unchanged, null as an empty cell, text so that no spreadsheet evaluates it."""
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return "" if value is None else value
 
 
 def plain_json(text: str) -> str:

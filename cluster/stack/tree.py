@@ -22,6 +22,7 @@ from density_study.cluster.stack.own_jar import write_jar
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
 from density_study.cluster.stack.recipe import TREE_FORMAT, Recipe
 from density_study.cluster.state.atomic import naming
+from density_study.cluster.state.plain_file import check_owner
 
 MANIFEST = "manifest.json"
 
@@ -30,8 +31,10 @@ def read_tree(home: Path) -> str | None:
     """One SHA-256 over names and hashes of all jars of the tree at `home`.
 
     None if there is no tree, or a jar is missing, unknown or of another size. Sizes, not hashes: this runs at
-    every use, within milliseconds.
+    every use, within milliseconds. InputError if another person could put other jars there.
     """
+    for folder in (home / "lib", home, *home.parents[:2]):
+        check_owner(folder, "set DENSITY_STUDY_CACHE to a folder of your own.")
     try:
         manifest = json.loads((home / MANIFEST).read_text())
         sizes = {entry.name: entry.stat().st_size for entry in os.scandir(home / "lib")}

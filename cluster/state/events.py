@@ -13,8 +13,8 @@ from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
 KeepWhen = Literal["on-failure", "always"]
-Epoch = Annotated[float, Field(ge=0, le=2**35, allow_inf_nan=False)]
-"""Seconds; a calendar has a date for each."""
+Epoch = Annotated[float, Field(ge=0, le=2**34, allow_inf_nan=False)]
+"""Seconds until 2514, also of a duration: a calendar has a date for each, and 64 bits hold nanoseconds."""
 _CLASSES: dict[str, type[Event]] = {}
 
 
@@ -213,7 +213,7 @@ class KeepAsked(Event, event="keep-asked"):
     """`study run --keep`: which cluster of this opening is kept, and for how many seconds."""
 
     when: KeepWhen
-    seconds: float
+    seconds: Epoch
 
 
 def kept_in(events: Iterable[Event]) -> ClusterKept | None:
@@ -229,7 +229,7 @@ class PhaseEnded(Event, event="phase"):
     build: str
     tag: str
     name: str
-    seconds: float
+    seconds: Epoch
 
 
 class BuildReady(Event, event="build-ready"):

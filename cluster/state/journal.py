@@ -158,6 +158,8 @@ class Journal:
         """None for a line torn by a crash: the act that it would have announced never began."""
         try:
             entry = json.loads(line)
+            if b"\\u" in line:  # half a character: nothing that shows it could write it
+                entry = json.loads(json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             if _is_torn(line, error):
                 return None

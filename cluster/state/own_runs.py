@@ -14,7 +14,9 @@ import os
 import re
 import secrets
 import stat
+import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
 
@@ -33,6 +35,8 @@ MAX_PLAN_BYTES = 2**26
 _KEY = re.compile(r"[0-9a-f]{32}")
 _MAX_ENTRY_BYTES = 2**20
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ACL_HEADER, _ACL_OWNER = 4, 1
+"""Bytes before the entries of a list of rights, and the tag of the owner's: acl(5)."""
 _OF_DAEMONS = frozenset({"data", "logs", "containers"})
 """Folders of a build that only its daemons write to, and nothing here believes."""
 
@@ -137,6 +141,28 @@ def strange_file(root: Path) -> str:
 def keep_others_out() -> None:
     """From now on, what this process creates cannot be written by others, whatever the user's umask is."""
     os.umask(os.umask(0o077) | _OTHERS_WRITE)
+
+
+def make_folder(root: Path) -> None:
+    """Create a run's folder, and its study's: nobody else can write there. FileExistsError if it exists."""
+    root.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    root.mkdir(mode=0o755)
+    for folder in (root.parent, root):
+        _let_others_read(folder)
+
+
+def _let_others_read(folder: Path) -> None:
+    """Where the folder above has a default list of rights (`setfacl -d`), the umask has no effect, and what
+    is made here would inherit the list."""
+    for name in ("system.posix_acl_access", "system.posix_acl_default"):
+        with suppress(OSError):  # no list, or a file system without any
+            rights = os.getxattr(folder, name)
+            entries = struct.iter_unpack("<HHI", rights[_ACL_HEADER:])
+            kept = (
+                struct.pack("<HHI", tag, right if tag == _ACL_OWNER else right & ~os.W_OK, who)
+                for tag, right, who in entries
+            )
+            os.setxattr(folder, name, rights[:_ACL_HEADER] + b"".join(kept))
 
 
 def require_state_dir() -> None:

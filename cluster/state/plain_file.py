@@ -1,4 +1,5 @@
 """Opens files that may come from others: plain files alone, never by a link, and never waiting for a pipe.
+Refuses files that others may have written where they say what runs.
 
 A folder may hold what others put there: a link that leads to a file of this user's, a pipe that nobody
 writes to, a device without an end.
@@ -11,7 +12,10 @@ import os
 import stat
 from pathlib import Path
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import InputError, StudyError
+
+_FIRST_PERSON = 1000
+"""Accounts with smaller numbers are of the system: root, hdfs, hadoop, ..."""
 
 
 class NotPlainError(StudyError, OSError):
@@ -85,3 +89,18 @@ def fault_of(path: Path) -> str:
     if stat.S_ISLNK(mode):
         return "a symbolic link"
     return "" if stat.S_ISREG(mode) else "not a plain file"
+
+
+def check_owner(path: Path, remedy: str = "take a copy of your own, after a look at it.") -> None:
+    """InputError if another person on this machine owns the file or folder, or everybody may change it.
+
+    For what names classes, programs and plug-ins, or holds them. What does not exist passes.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return  # what is missing has a message of its own
+    everybody = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+    if everybody or (found.st_uid >= _FIRST_PERSON and found.st_uid != os.geteuid()):
+        who = "everybody may write to it" if everybody else f"it belongs to user {found.st_uid}"
+        raise InputError(f"{who}, who could so choose what runs here as you.", str(path), remedy)

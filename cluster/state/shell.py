@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import resource
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -81,7 +82,11 @@ def _is_kept(name: str, hosted: bool) -> bool:
 
 
 def _is_usable(folder: Path) -> bool:
-    return folder.is_absolute() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    """Also False for a folder in which every user can replace what this one puts there."""
+    if not (folder.is_absolute() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        return False
+    mode = folder.stat().st_mode
+    return not mode & stat.S_IWOTH or bool(mode & stat.S_ISVTX)
 
 
 def clean(hosted: bool = False) -> None:

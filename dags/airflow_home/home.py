@@ -18,6 +18,7 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import locked, write_text
+from density_study.cluster.state.plain_file import check_owner
 from density_study.cluster.state.settings import setting, user_home
 
 LOOPBACK = "127.0.0.1"
@@ -118,9 +119,12 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:
     """.airflow/ in the base folder. In Airflow's own processes, AIRFLOW_HOME names it, as in
-    `command_environment`; `study` leaves out the one of the user's shell, which is another Airflow's."""
-    given = environ.get("AIRFLOW_HOME")
-    root = Path(given).absolute() if given else base_folder(environ) / ".airflow"
+    `command_environment`; `study` leaves out the one of the user's shell, which is another Airflow's.
+    InputError if other people could put plug-ins into the first one, which Airflow would load."""
+    if given := environ.get("AIRFLOW_HOME"):
+        return Home(Path(given).absolute(), project_root())
+    root = base_folder(environ) / ".airflow"
+    check_owner(root, "move it away, or set DENSITY_STUDY_HOME to a folder of your own.")
     return Home(root, project_root())
 
 

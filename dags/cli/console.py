@@ -6,6 +6,7 @@ everything goes through `plain`, which leaves a terminal nothing to obey.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import typer
 from rich.text import Text
 
 from density_study.cluster.model.errors import BringUpError, FaultsError, InputError, StudyError
-from density_study.cluster.model.plain import plain, plain_json
+from density_study.cluster.model.plain import one_line, plain, plain_json
 from density_study.dags.run_status.plain_console import PlainConsole
 
 LOG_WIDTH = 132
@@ -37,10 +38,11 @@ def plain_log() -> None:
 
 
 def print_json(value: object) -> None:
-    """Print dataclasses, models, paths and containers of them as one JSON document."""
-    from pydantic_core import to_json
+    """Print dataclasses, models, paths (also those that are no UTF-8) and containers of them as JSON."""
+    from pydantic_core import to_jsonable_python
 
-    print_json_text(to_json(value, indent=1).decode() + "\n")
+    text = json.dumps(to_jsonable_python(value), indent=1, ensure_ascii=False)
+    print_json_text(f"{text}\n")
 
 
 def print_json_text(text: str) -> None:
@@ -103,7 +105,7 @@ def print_error(error: StudyError) -> None:
         for fault in error.faults:
             print_error(fault)
         return
-    place = Text.assemble(("error: ", "bold red"), f"{error.where}: {error.what}")
+    place = Text.assemble(("error: ", "bold red"), f"{one_line(error.where)}: {error.what}")
     err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
     if isinstance(error, BringUpError) and error.log_tail:
         err.print(Text(f"--- last lines of {error.daemon} ---\n{error.log_tail}"), soft_wrap=True)

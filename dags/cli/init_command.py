@@ -101,9 +101,13 @@ def init(
 
     if output.exists():
         raise InputError("the file exists.", str(output), "name another file, or remove this one.")
+    if not str(output).isprintable():  # the study's comments name it
+        raise InputError("the name has control characters.", str(output), "name another file.")
     addresses = _addresses(provider, hosts)
     if provider not in ON_THIS_MACHINE:
         user = user or typer.prompt("SSH user on the hosts", default="study")
+        if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user):
+            raise InputError(f"{user[:80]!r} is no name of a user.", "--user", "name who logs in.")
     text = _text(output, provider, addresses, user, _densities(densities), memory_gib, repetitions)
     create_text(output, text)
     out.print(f"study    {output}", markup=False, soft_wrap=True)
@@ -125,7 +129,7 @@ def _addresses(provider: Provider, hosts: str) -> list[str]:
     found = [address.strip() for address in given.split(",")]
     form = r"\d+\.\d+\.\d+\.\d+" if provider is Provider.libvirt else r"[A-Za-z0-9][A-Za-z0-9.:-]*"
     for address in found:
-        if not re.fullmatch(form, address):
+        if not re.fullmatch(form, address, re.ASCII):
             raise InputError(
                 f"{address!r} is no address.", "--addresses", "write it like this: 192.0.2.10."
             )

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from rich.console import RenderableType
 from rich.table import Table
 
+from density_study.cluster.model.plain import one_line
+
 
 def rows_table(header: Iterable[str], rows: Iterable[Iterable[RenderableType]]) -> Table:
     """A table without lines, so that a terminal's search and grep find whole rows."""
@@ -22,5 +24,5 @@ def titled(
         box=None, pad_edge=False, header_style="bold",
     )  # fmt: skip
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(one_line(cell) if isinstance(cell, str) else cell for cell in row))
     return table

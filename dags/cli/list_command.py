@@ -23,6 +23,8 @@ REMOVE_EXAMPLES = examples(
     "study rm 20261120T201530Z", "study rm runs/quickstart/20261120T201530Z --yes"
 )
 HEADER = ("study", "run", "state", "opened (UTC)", "age", "trials done", "size", "tags")
+_MOST_SHOWN = 2000
+"""Characters of a run's tags. A journal of others may have any number of them."""
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -143,7 +145,7 @@ def _shown(tags: Mapping[str, str]) -> str:
 def _cells(facts: RunFacts, now: float) -> Iterator[str]:
     yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age(facts.age_s(now)))
     yield "-" if facts.trials is None else f"{facts.trials_done} of {facts.trials}"
-    yield from (size(facts.size_bytes), _shown(facts.tags) or "-")
+    yield from (size(facts.size_bytes), _shown(facts.tags)[:_MOST_SHOWN] or "-")
 
 
 def _opened(facts: RunFacts) -> str | None:

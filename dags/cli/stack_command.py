@@ -12,7 +12,7 @@ import typer
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor
 from density_study.dags.cli.arguments import Json, examples
-from density_study.dags.cli.console import out, print_json
+from density_study.dags.cli.console import out, print_json, print_json_text
 
 if TYPE_CHECKING:
     from density_study.workloads.study.factors.stack import StackLevel
@@ -166,7 +166,7 @@ def sbom(
 
     text = bills.of_package() if name == "package" else bills.of_stack(ensure(name))
     if output is None:
-        typer.echo(text, nl=False)
+        print_json_text(text)
     else:
         write_text(output, text)
 

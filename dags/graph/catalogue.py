@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from density_study.cluster.plugins import installed
+from density_study.cluster.state.plain_file import read_named
 from density_study.cluster.state.settings import setting
 from density_study.dags.airflow_home.home import home, project_root
 from density_study.dags.stages.outline import Outline
@@ -22,7 +24,9 @@ from density_study.dags.stages.outline import Outline
 _CODE = ("cluster", "workloads", "dags/graph", "dags/stages")
 _FAULT = "fault\n"
 _MAX_BYTES = 2**20
-"""No study file is that large: see workloads/base/yaml_text.py. A longer one is not read to its end."""
+"""No study file is that large: see workloads/base/yaml_text.py."""
+_NO_NAME = re.compile("[{\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""In a path: what Airflow would read as a template, and what its database cannot keep."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,10 @@ def study_files() -> list[StudyFile]:
 
 def read_outline(path: Path) -> StudyFile:
     """The outline of the study in `path`, from the cache if it has not changed."""
+    if fault := _name_fault(path):
+        return StudyFile(path, None, fault)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(_MAX_BYTES)
+        content = read_named(path, _MAX_BYTES)
     except OSError as error:
         return StudyFile(path, None, f"{path}: it cannot be read: {error.strerror}.")
     folder = home().root / "outlines"
@@ -78,9 +83,14 @@ def _paths() -> Iterator[Path]:
     folders = [project_root() / "workloads" / "studies"]
     folders += [Path(name) for name in (setting("studies") or "").split(os.pathsep) if name]
     for folder in folders:
-        for path in sorted(folder.glob("*.yaml")):
-            if path.is_file():  # reading a pipe would block
-                yield path.absolute()
+        yield from (path.absolute() for path in sorted(folder.glob("*.yaml")))
+
+
+def _name_fault(path: Path) -> str:
+    found = _NO_NAME.search(str(path))
+    shown = ascii(str(path))
+    remedy = "rename it: use letters, digits and the characters . _ - only."
+    return f"{shown}: the path has the character {found[0]!a}.\n  remedy: {remedy}" if found else ""
 
 
 def _made(path: Path) -> str:

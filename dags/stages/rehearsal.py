@@ -149,7 +149,7 @@ def perform(
     folder = folder.absolute()
     with new_runs(folder):
         root = folder / file.study.study / next_run_id(folder)
-        root.mkdir(parents=True)
+        own_runs.make_folder(root)
     own_runs.register(root, plan_text(plan))
     write_text(root / STUDY, file.text)
     write_plan(plan, root / PLAN)

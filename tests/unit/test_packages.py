@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,23 @@ def test_a_missing_library_is_named_by_its_package(programs: Path) -> None:
 
 def test_an_unknown_target_is_refused(programs: Path) -> None:
     assert packages("tset", programs).returncode != 0
+
+
+@pytest.mark.parametrize("python", [True, False])
+def test_make_test_names_what_set_up_and_what_tests_lack_in_one_round(
+    python: bool, programs: Path
+) -> None:
+    (programs / "grep").symlink_to(str(shutil.which("grep")))
+    if python:
+        (programs / "python3").symlink_to(Path(sys.executable).resolve())
+    add(programs, "apt-get")
+    done = subprocess.run(
+        [str(shutil.which("make")), "packages-test"],
+        cwd=SCRIPT.parents[1], env={"PATH": str(programs)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    for word in ("git", "maven", "jdk", "chromium", "openssl"):
+        assert any(
+            word in line.partition("apt-get install")[2] for line in done.stderr.splitlines()
+        ), (word, done.stderr)
+    assert "not found" not in done.stderr

@@ -70,7 +70,9 @@ def like(pattern: str, words: str, *, dash: bool = False) -> AfterValidator:
     """Validator of a text: rejects values that do not match the whole pattern, and control characters;
     `words` describe valid ones. A program would take a text that begins with a dash for an
     option: only with `dash` it may."""
-    form = re.compile(pattern)
+    form = re.compile(
+        pattern, re.ASCII
+    )  # digits and letters of other scripts reach file names and Maven
 
     def check(value: Any) -> Any:
         if not isinstance(value, str):

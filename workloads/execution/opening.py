@@ -303,7 +303,7 @@ def _matches(plan: Plan, request: RunRequest) -> bool:
 def _made(root: Path) -> Iterator[None]:
     """Make the folder of a new run; without a whole opening in it, it is removed again."""
     try:
-        root.mkdir(parents=True, mode=0o755)
+        own_runs.make_folder(root)
     except FileExistsError as error:
         raise HostBusyError(
             "another run of this study started in the same second.", str(root), "try again."

@@ -38,7 +38,7 @@ def reserved_run(runs: Path, study: str) -> Iterator[Path]:
     while True:
         root = runs / study / next_run_id(runs)
         try:
-            root.mkdir(parents=True)
+            own_runs.make_folder(root)
             break
         except FileExistsError:  # another import took it, and has no journal yet
             time.sleep(_LOOK_EVERY_S)

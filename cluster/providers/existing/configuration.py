@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.secrets import is_secret, without_logins
-from density_study.cluster.providers.existing.owner import check_owner
 from density_study.cluster.providers.existing.site_file import Property, entries_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.settable import present_name
 from density_study.cluster.state import atomic
+from density_study.cluster.state.plain_file import check_owner
 
 NEEDED = ("core-site", "hbase-site")
 """Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""

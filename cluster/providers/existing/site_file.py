@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.existing.owner import check_owner
+from density_study.cluster.state.plain_file import check_owner
 
 _MAX_BYTES = 8 * 2**20
 """Of a file with those that it includes. Those of large clusters have some hundred KiB."""

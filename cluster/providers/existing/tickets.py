@@ -15,7 +15,7 @@ from pathlib import Path
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.existing import Kerberos
-from density_study.cluster.providers.existing.owner import check_owner
+from density_study.cluster.state.plain_file import check_owner
 
 PROGRAMS = {"kinit": "krb5-user", "klist": "krb5-user", "kvno": "krb5-user", "curl": "curl"}
 """And the Debian packages that have them."""

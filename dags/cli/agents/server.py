@@ -21,6 +21,7 @@ from density_study.analysis.comparison.history import MOST_BYTES, SUMMARY, read_
 from density_study.analysis.hub.results import COMPARISON
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.plain import plain
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_below
 from density_study.dags.run_status.status import by_name
@@ -171,8 +172,8 @@ class Tools:
 
 def _line(facts: RunFacts) -> RunLine:
     line = RunLine(
-        study=facts.study,
-        run=facts.run,
+        study=plain(facts.study),  # of folders that anybody may have named
+        run=plain(facts.run),
         state=facts.state,
         trials_done=facts.trials_done,
         trials=facts.trials,
@@ -180,7 +181,7 @@ def _line(facts: RunFacts) -> RunLine:
     try:
         summary = read_summary(facts.folder)
     except StudyError as error:
-        return line.model_copy(update={"why": facts.fault or error.what})
+        return line.model_copy(update={"why": plain(facts.fault or error.what)})
     return line.model_copy(update={"headline": summary.headline, "undecided": summary.undecided})
 
 

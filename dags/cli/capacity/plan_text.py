@@ -12,6 +12,7 @@ from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
 from density_study.analysis.capacity.inputs.profile import Profile, Stage
 from density_study.analysis.capacity.plan.carried import Purchase
 from density_study.analysis.capacity.plan.plan import Plan, plan_sentence
+from density_study.cluster.model.plain import csv_cell
 from density_study.dags.cli.capacity.inputs import Format
 
 SPARE = 1.25  # of a request over the peak that was used
@@ -114,5 +115,5 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows(map(csv_cell, row) for row in rows)
     return text.getvalue()

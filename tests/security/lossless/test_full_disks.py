@@ -40,14 +40,6 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "place" / "runs"
 
 
-@pytest.fixture
-def unanalysed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`study import` without the analysis, which has tests of its own."""
-    import density_study.jobs.pipeline as pipeline
-
-    monkeypatch.setattr(pipeline, "analyse", lambda _: None)
-
-
 @pytest.mark.usefixtures("unanalysed")
 @pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.thorough)])
 def test_every_write_of_an_import(

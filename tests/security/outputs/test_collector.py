@@ -96,3 +96,40 @@ def test_a_journal_of_many_phases_takes_time_as_it_is_long() -> None:
     (whole,) = spans("s", "r", events)
     assert sum(len(step.within) for step in whole.within) == count
     assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    "seconds", ["-1", "-1e300", "1e300", "NaN", "Infinity", "true", '"1"', "9" * 400]
+)
+def test_a_phase_of_no_time_is_named_with_its_line(run: Run, seconds: str) -> None:
+    about = '"event": "phase", "build": "b", "tag": "t", "name": "n", "seconds": '
+    with run.journal.path.open("a") as journal:
+        journal.write(f'{{"format": 1, "t": 1.7e9, {about}{seconds}}}\n')
+    try:
+        made = spans("s", "r", run.journal.events(Event))
+    except StudyError as error:
+        assert error.where.endswith(":3") and len(error.what) < 400
+    else:
+        assert seconds in ("true", '"1"') and made
+
+
+@pytest.mark.parametrize("t", [2**34 + 1, 253402300799, -1, 2**64])
+def test_a_time_that_no_collector_holds_is_refused(run: Run, t: int) -> None:
+    with run.journal.path.open("a") as journal:
+        journal.write(f'{{"format": 1, "t": {t}, "event": "analysis-started", "stage": "x"}}\n')
+    with pytest.raises(StudyError, match="not an event"):
+        run.journal.events(Event)
+
+
+def test_half_characters_reach_collectors_and_monitors_as_marks(run: Run) -> None:
+    from density_study.dags.run_status.status import status_of
+    from density_study.dags.telemetry.openmetrics import openmetrics
+
+    with run.journal.path.open("a") as journal:
+        line = '{"format": 1, "t": 17179869184, "event": "analysis-started", "stage": "\\ud800\\n\\""}\n'
+        journal.write(line)
+    made = spans("s", "r", run.journal.events(Event))
+    assert [span.name.encode() for span in made[-1].within]
+    assert int(made[-1].end_t * 1e9) < 2**64
+    page = openmetrics(status_of(run).progress).decode()
+    assert all(one.startswith(("#", "density_study_")) for one in page.splitlines())

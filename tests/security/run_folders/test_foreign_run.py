@@ -41,12 +41,20 @@ def left_alone(runs: Path) -> str:
 @pytest.mark.parametrize(
     "command", ["dry-run", pytest.param("reap", marks=pytest.mark.thorough), "rm"]
 )
+@pytest.mark.parametrize("whose", ["foreign", "own"])
 def test_no_program_runs_on_a_class_path_in_the_run(
-    runs: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    runs: Path, command: str, whose: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(tables.subprocess, "run", lambda *given, **_: asked.append(given))
-    monkeypatch.setattr(tables, "ensure", lambda *_: asked.append("stack"))
+    """An own run's configuration is asked: else this would prove nothing of foreign ones."""
+    class_paths: list[str] = []
+
+    def asked(argv: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        class_paths.append(argv[argv.index("-cp") + 1])
+        return subprocess.CompletedProcess(argv, 1, "", "no")
+
+    monkeypatch.setattr(tables.subprocess, "run", asked)
+    monkeypatch.setattr(tables, "ensure", lambda name: name)
+    monkeypatch.setattr(tables, "classpath", lambda _: ("a.jar",))
     root = craft(
         runs / TAG,
         build(TAG, "existing"),
@@ -56,13 +64,15 @@ def test_no_program_runs_on_a_class_path_in_the_run(
     conf.mkdir(parents=True)
     (conf / "hbase-site.xml").write_text("<configuration/>")
     (conf / "access.json").write_text('{"kerberos": null, "access": {}}')
+    if whose == "own":
+        own_runs.register(root)
     arguments: dict[str, list[Any]] = {
         "dry-run": ["reap", "--runs", runs, "--dry-run"],
         "reap": ["reap", "--runs", runs],
         "rm": ["rm", root, "--runs", runs, "--yes"],
     }
     study(*arguments[command])
-    assert asked == []
+    assert set(class_paths) == ({f"a.jar:{conf}"} if whose == "own" else set())
     assert root.is_dir()
 
 

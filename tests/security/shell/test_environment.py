@@ -88,7 +88,9 @@ def test_a_temporary_folder_stays_if_it_can_be_used(tmp_path: Path) -> None:
     for bad in (NOWHERE, str(tmp_path / "file"), "", ".", "/proc/self"):
         if bad != "/proc/self" or not os.access(bad, os.W_OK):
             assert "TMPDIR" not in cleaned({"TMPDIR": bad})
-    assert cleaned({"TMPDIR": str(tmp_path)})["TMPDIR"] == str(tmp_path)
+    for mode, stays in ((0o700, True), (0o1777, True), (0o775, True), (0o777, False)):
+        tmp_path.chmod(mode)  # everybody may rename what lies in the last one
+        assert (cleaned({"TMPDIR": str(tmp_path)}).get("TMPDIR") == str(tmp_path)) is stays, mode
 
 
 @pytest.mark.parametrize(

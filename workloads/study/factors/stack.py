@@ -42,7 +42,10 @@ def _apache(version: object) -> object:
 Version = Annotated[
     str,
     BeforeValidator(_apache),
-    like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2"),
+    like(
+        r"\d{1,9}(\.\d{1,9}){2}(-[a-z0-9]{1,40}){0,4}",
+        "a version on Maven Central, for example 3.4.2",
+    ),
 ]
 HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
 BroughtHash = Annotated[

@@ -1,0 +1,138 @@
+"""Each kind of write of an analysis fails once, and the whole of it on disks that are full or read-only: a
+message, records as they were, and the next analysis gives the same results."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs import pipeline
+from density_study.jobs.stage_names import STAGE_NAMES
+from tests.security.failing_writes import Writes, watched
+from tests.security.lossless.each_write import needs_root, run, small_disk, tree
+from tests.security.lossless.simulated import kinds, recorded, rehearse
+
+pytestmark = [pytest.mark.usefixtures("runtime"), pytest.mark.timeout(0)]
+ERRORS = {errno.ENOSPC: "is full", errno.EROFS: "is read-only"}
+ANALYSE = pipeline.analyse
+NO_HUB = "no results hub"
+"""What says so when the page of all runs, on which no run depends, could not be written."""
+
+
+@pytest.fixture
+def measured(spec: Path, tmp_path: Path, unanalysed: None) -> Path:
+    """A run with records."""
+    place = tmp_path / "place"
+    assert rehearse(spec, place) == 0
+    (root,) = place.glob("tiny/2*Z")
+    return root
+
+
+def results(root: Path) -> dict[str, bytes]:
+    """Tables and report."""
+    found = {f"tables/{name}": content for name, content in tree(root / "tables").items()}
+    names = (path for path in (root / "report").glob("*") if path.suffix in (".json", ".html"))
+    pages = tree(root / "report")
+    return found | {path.name: pages[path.name] for path in names}
+
+
+@pytest.mark.parametrize(
+    "every", [pytest.param(16, marks=pytest.mark.thorough), pytest.param(1, marks=pytest.mark.slow)]
+)
+def test_each_write_of_an_analysis(
+    every: int, measured: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = measured.parents[1]
+    records = recorded(place)
+    tried = 0
+    for name in STAGE_NAMES:
+        with watched(Writes(place)) as writes:
+            pipeline.run_stage(name, measured)
+        undisturbed = results(measured)
+        for number, words in ERRORS.items():
+            for first in kinds(writes.seen, place)[::every]:
+                where = f"{name}: {errno.errorcode[number]} at {writes.seen[first]}"
+                caplog.clear()
+                fault = ""
+                with watched(Writes(place, number, first, removals=number == errno.EROFS)):
+                    try:
+                        pipeline.run_stage(name, measured)
+                    except StudyError as error:
+                        fault = str(error)
+                assert words in fault or (not fault and NO_HUB in caplog.text), (where, fault)
+                assert recorded(place) == records, where
+                pipeline.run_stage(name, measured)
+                assert results(measured) == undisturbed, where
+                tried += 1
+    assert tried > 10 and "index.html" in results(measured)
+
+
+def report(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Exit code and message of `study report`."""
+    capsys.readouterr()
+    code = run("report", root)
+    text = " ".join(capsys.readouterr().err.split())
+    assert "Traceback" not in text
+    return code, text
+
+
+@needs_root
+@pytest.mark.thorough
+def test_a_report_on_disks_of_all_sizes(
+    measured: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where Arrow, Java or the kernel find the disk full, whose errors name no path."""
+    monkeypatch.setattr(pipeline, "analyse", ANALYSE)
+    place = measured.parents[1]
+    size_kib = 4 * sum(
+        1 + path.stat().st_size // 4096
+        for path in (place, *place.rglob("*"))
+        if not path.is_symlink()
+    )
+    records = recorded(place)
+    codes = []
+    for free_kib in (0, 16, 80, 200, 500, 1000):
+        with small_disk(tmp_path / f"disk{free_kib}", size_kib + free_kib) as disk:
+            shutil.copytree(place, disk / "runs", symlinks=True)
+            root = disk / "runs" / measured.relative_to(place)
+            code, text = report(root, capsys)
+            codes.append(code)
+            if code:
+                assert "is full" in text and "remedy:" in text and str(disk) in text, text
+            assert recorded(disk / "runs") == records, free_kib
+            subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+            assert report(root, capsys)[0] == 0, free_kib
+            assert (root / "report/index.html").exists() and recorded(disk / "runs") == records
+    assert set(codes) <= {0, 1} and sum(codes) >= 3, codes
+
+
+@needs_root
+@pytest.mark.thorough
+def test_a_report_on_a_read_only_disk(
+    measured: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pipeline, "analyse", ANALYSE)
+    place = measured.parents[1]
+    with small_disk(tmp_path / "disk", 65536) as disk:
+        shutil.copytree(place, disk / "runs", symlinks=True)
+        root = disk / "runs" / measured.relative_to(place)
+        for made_before in (False, True):
+            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+            before = tree(disk)
+            code, text = report(root, capsys)
+            assert code == 1 and "is read-only" in text and "remedy:" in text, (made_before, text)
+            assert tree(disk) == before
+            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+            assert report(root, capsys)[0] == 0
+    assert recorded(place)
