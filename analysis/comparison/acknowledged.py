@@ -1,12 +1,13 @@
 """Acknowledged regressions: levels that people know of, in a file beside the runs of a study.
 
-From its run on, an acknowledged number is compared with its new level only.
+From its run on, an acknowledged number is compared with its new level only, so it is not reported again
+until it changes. With an owner or a ticket it is open work, which the results hub lists.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,16 @@ class Known(Frozen):
     number: str
     run: str
     reason: str = ""
+    owner: str = Field("", description="who looks into it")
+    ticket: str = Field("", description="where it is discussed: an address, or the id of a ticket")
+    effect: float | None = Field(
+        None,
+        description="later over earlier when it was acknowledged; null: written by an older version",
+    )
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.owner or self.ticket)
 
 
 class Acknowledged(Frozen):
@@ -71,11 +82,17 @@ def read_acknowledged(study_folder: Path) -> Acknowledged:
         ) from error
 
 
-def acknowledge(study_folder: Path, run: str, numbers: Iterable[str], reason: str) -> Acknowledged:
-    """Add the numbers of this run, and write the file. One that is there already gets the new reason."""
-    new = tuple(Known(number=number, run=run, reason=reason) for number in numbers)
+def acknowledge(study_folder: Path, new: Sequence[Known]) -> Acknowledged:
+    """Add numbers, and write the file. One that is there already, of the same run, is replaced; it keeps its
+    effect. Without owner and ticket it is no longer open."""
+    known = read_acknowledged(study_folder).known
+    before = {(one.number, one.run): one.effect for one in known}
+    new = [
+        one.model_copy(update={"effect": before.get((one.number, one.run), one.effect)})
+        for one in new
+    ]
     mine = {(one.number, one.run) for one in new}
-    kept = (k for k in read_acknowledged(study_folder).known if (k.number, k.run) not in mine)
+    kept = (k for k in known if (k.number, k.run) not in mine)
     found = Acknowledged(known=(*kept, *new))
     write_text(study_folder / FILE, found.model_dump_json(indent=2) + "\n")
     return found

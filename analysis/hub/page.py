@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -12,8 +12,10 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.history import MOST_BYTES
 from density_study.analysis.hub.files import HUB, hub_policy, hub_scripts
+from density_study.analysis.hub.open_regressions import OpenRegression, open_regressions
 from density_study.analysis.hub.results import HubRun, HubStudy, results
 from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.figure import Figure
@@ -38,7 +40,8 @@ def rebuild(runs: Path) -> None:
             if not _may_write(runs / HUB):
                 log.warning("no results hub: %s is not ours, and is not overwritten", runs / HUB)
                 return
-            text = render(results(runs), time.time())
+            studies = results(runs)
+            text = render(studies, time.time(), list(_regressions(runs, studies)))
             atomic.write_text(runs / HUB, text.encode("utf-8", "replace").decode())
     except Exception as error:
         log.warning("no results hub: %s: %s", type(error).__name__, error)
@@ -53,7 +56,19 @@ def _may_write(path: Path) -> bool:
         return False
 
 
-def render(studies: Sequence[HubStudy], now: float) -> str:
+def _regressions(runs: Path, studies: Sequence[HubStudy]) -> Iterator[OpenRegression]:
+    for study in studies:
+        try:
+            yield from open_regressions(study, read_acknowledged(runs / study.name))
+        except Exception as error:  # files of others; the runs are listed all the same
+            log.warning(
+                "study %s: open regressions: %s: %s", study.name, type(error).__name__, error
+            )
+
+
+def render(
+    studies: Sequence[HubStudy], now: float, regressions: Sequence[OpenRegression] = ()
+) -> str:
     """The whole page, as of `now` (epoch seconds). It needs no network and no server."""
     every = [run for study in studies for run in study.runs]
     return _environment().get_template("hub.html.j2").render(
@@ -61,6 +76,7 @@ def render(studies: Sequence[HubStudy], now: float) -> str:
         created=_utc(now),
         studies=studies,
         runs=every,
+        regressions=regressions,
         figures={study.name: _figure(study) for study in studies},
         changes={study.name: _change(study) for study in studies},
         states=sorted({run.facts.state for run in every}),

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from density_study.analysis.capacity.plan.plan import PAGE
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
-from density_study.analysis.comparison.compare import RunComparison
+from density_study.analysis.comparison.compare import Change, RunComparison
 from density_study.analysis.comparison.history import MOST_BYTES, read_summary
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
@@ -27,12 +27,13 @@ COMPARISON = Path("report/comparison.json")
 @dataclass(frozen=True)
 class HubRun:
     """`summary` is None for a run without a readable one; `why` is then the reason. `compared` is the answer
-    of its comparison with earlier runs, "" if there was none."""
+    of its comparison with earlier runs, "" if there was none; `regressions` are what it found."""
 
     facts: RunFacts
     summary: Summary | None
     why: str
     compared: str
+    regressions: tuple[Change, ...]
     has_report: bool
     has_plan: bool = False
 
@@ -93,15 +94,17 @@ def _run(facts: RunFacts) -> HubRun:
     except Exception as error:  # a run from a stranger; the others are shown all the same
         summary, why = None, why or f"the summary cannot be used: {type(error).__name__}: {error}"
     report, plan = (facts.folder / file for file in (REPORT, f"report/{PAGE}"))
-    return HubRun(facts, summary, why, _compared(facts.folder), report.is_file(), plan.is_file())
+    compared = _compared(facts.folder)
+    return HubRun(facts, summary, why, *compared, report.is_file(), plan.is_file())
 
 
-def _compared(folder: Path) -> str:
+def _compared(folder: Path) -> tuple[str, tuple[Change, ...]]:
     try:
-        return RunComparison.model_validate(
+        found = RunComparison.model_validate(
             present(json.loads(read_below(folder, COMPARISON, MOST_BYTES)), RunComparison)
-        ).headline
+        )
+        return found.headline, found.regressions
     except FileNotFoundError:
-        return ""
+        return "", ()
     except (OSError, ValueError, RecursionError):
-        return "comparison.json cannot be read."
+        return "comparison.json cannot be read.", ()

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.old_flags import present
 
 RUNS = Path("runs")
 
@@ -219,6 +220,15 @@ def _shown(params: list[Any]) -> list[Any]:
 class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return _shown(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        from density_study.dags.cli.console import err
+
+        words, warnings = present(ctx.command_path.partition(" ")[2], args)
+        if not ctx.resilient_parsing:  # not while the shell completes
+            for warning in warnings:
+                err.print(warning, markup=False, soft_wrap=True)
+        return super().parse_args(ctx, words)
 
 
 class _Group(TyperGroup):

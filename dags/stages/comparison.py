@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -120,18 +121,31 @@ def how_to_acknowledge(compared: RunComparison) -> str:
     return f"to accept this level, and not be told again: study compare {compared.run} --acknowledge 'REASON'"
 
 
-def acknowledge(root: Path, compared: RunComparison, reason: str) -> Path:
-    """Add the run's regressions to the file of those that are known, which it returns. InputError if there is
-    none."""
+def acknowledge(
+    root: Path, compared: RunComparison, reason: str, owner: str = "", ticket: str = ""
+) -> Path:
+    """Add the run's regressions, and those acknowledged in it before, to the file of those that are known,
+    which it returns. InputError if there is none."""
     from density_study.analysis.comparison import acknowledged
 
-    if not compared.regressions:
+    found = [one for one in compared.changes if one.outcome in ("regression", "acknowledged")]
+    if not found:
         raise InputError(
             "this comparison shows no regression.", f"run {compared.run}", "omit --acknowledge."
         )
     folder = root.absolute().parent
-    numbers = [change.finding.id for change in compared.regressions]
-    acknowledged.acknowledge(folder, compared.run, numbers, reason)
+    new = [
+        acknowledged.Known(
+            number=one.finding.id, run=compared.run, reason=reason, owner=owner, ticket=ticket,
+            effect=one.finding.effect if one.outcome == "regression" else None,
+        )
+        for one in found
+    ]  # fmt: skip
+    acknowledged.acknowledge(folder, new)
+    with suppress(ModuleNotFoundError):  # the hub needs the extra `report`, comparing does not
+        from density_study.analysis.hub.page import rebuild
+
+        rebuild(folder.parent)
     return folder / acknowledged.FILE
 
 

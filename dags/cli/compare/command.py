@@ -23,6 +23,7 @@ EXAMPLES = examples(
     "study compare --format junit > compare.xml",
     "study compare 20261114T020003Z 20261121T020003Z --html compare.html",
     "study compare 20261121T020003Z --acknowledge 'new kernel, accepted'",
+    "study compare 20261121T020003Z --acknowledge 'being bisected' --owner ada --ticket PERF-12",
 )
 
 Value = TypeVar("Value")
@@ -78,9 +79,25 @@ def compare(
             "--acknowledge",
             metavar="REASON",
             help="Accept the regressions that this comparison shows: later runs are compared with the new "
-            "level, and no later run reports it again. Written to acknowledged.json beside the study's runs.",
+            "level, and no later run reports it again until it changes. Written to acknowledged.json beside "
+            "the study's runs. Repeat it to change reason, owner and ticket.",
         ),
     ] = None,
+    owner: Annotated[
+        str,
+        typer.Option(
+            "--owner",
+            metavar="NAME",
+            help="With --acknowledge: who looks into it. With an owner or a ticket, the results hub lists it "
+            "as an open regression.",
+        ),
+    ] = "",
+    ticket: Annotated[
+        str,
+        typer.Option(
+            "--ticket", metavar="URL|ID", help="With --acknowledge: where it is discussed."
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
@@ -104,6 +121,12 @@ def compare(
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
+    if acknowledge is None and (owner or ticket):
+        raise InputError(
+            "an owner and a ticket belong to an acknowledged regression.",
+            "--owner, --ticket",
+            "add --acknowledge 'REASON'.",
+        )
     root = find_root(later or first, runs)
     pinned = find_root(first, runs) if later and first else None
     if html is not None:
@@ -135,7 +158,7 @@ def compare(
 
         print_text({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
     if acknowledge is not None:
-        path = write_acknowledged(root, compared, acknowledge)
+        path = write_acknowledged(root, compared, acknowledge, owner, ticket)
         if not as_json and form is Format.text:
             out.print(f"known    {path}", markup=False, soft_wrap=True)
     if html is not None and not as_json and form is Format.text:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from density_study.analysis.capacity.inputs.points import parse_points
-from density_study.analysis.comparison.acknowledged import acknowledge
+from density_study.analysis.comparison.acknowledged import Known, acknowledge
 from density_study.analysis.comparison.history import read_summary_file
 from density_study.analysis.summary.summary import ImportSummary, Summary
 from density_study.cluster.model.topology import Topology
@@ -174,7 +174,10 @@ def test_a_topology_of_others_keeps_its_name(tmp_path: Path) -> None:
 def test_what_was_acknowledged_of_an_existing_cluster_is_still_known(
     old: str, today: str, tmp_path: Path
 ) -> None:
-    known = acknowledge(tmp_path, "20261101T020000Z", [f"rates-ycsb-load-{old}"], "new disks")
+    known = acknowledge(
+        tmp_path,
+        [Known(number=f"rates-ycsb-load-{old}", run="20261101T020000Z", reason="new disks")],
+    )
     assert known.since(f"rates-ycsb-load-{today}", "20261102T020000Z") == "20261101T020000Z"
     assert known.since("rates-ycsb-load-existing-test", "20261102T020000Z") == ""
 

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from density_study.analysis.comparison import history
+from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.history import read_summary_file
 from density_study.analysis.hub.side_by_side import write
 from density_study.analysis.summary.summary import Summary
@@ -66,10 +67,27 @@ def test_an_acknowledged_level_is_no_regression_again(runs: Path) -> None:
     assert code == 0
     assert "acknowledged      YCSB load, v1-flash: throughput" in text
     with pytest.raises(InputError, match="shows no regression"):
-        _compare(run_id(3), "--runs", str(runs), "--acknowledge", "again")
+        _compare(run_id(1), run_id(2), "--runs", str(runs), "--acknowledge", "again")
     (runs / "nightly" / "acknowledged.json").write_text('{"known": [')
     with pytest.raises(InputError, match="cannot be read"):
         _compare(run_id(3), "--runs", str(runs))
+
+
+def test_an_acknowledged_regression_is_open_while_it_has_an_owner(runs: Path) -> None:
+    """The hub lists it; the same command without an owner closes it."""
+    accept = (run_id(3), "--runs", str(runs), "--acknowledge")
+    code, _ = _compare(*accept, "being bisected", "--owner", "ada", "--ticket", "PERF-12")
+    assert code == 0
+    hub = (runs / "index.html").read_text()
+    assert "Open regressions" in hub and ">ada<" in hub and ">PERF-12<" in hub
+    known = read_acknowledged(runs / "nightly").known
+    assert [one.effect for one in known] == [pytest.approx(0.8, abs=0.02)] * 3
+    assert _compare(*accept, "new kernel")[0] == 0
+    assert "Open regressions" not in (runs / "index.html").read_text()
+    again = read_acknowledged(runs / "nightly").known
+    assert [(one.reason, one.effect) for one in again] == [("new kernel", k.effect) for k in known]
+    with pytest.raises(InputError, match="belong to an acknowledged regression"):
+        _compare(run_id(3), "--runs", str(runs), "--owner", "ada")
 
 
 def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) -> None:

@@ -1,0 +1,91 @@
+"""Open regressions in the hub: new ones, and acknowledged ones with an owner or a ticket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from density_study.analysis.comparison.acknowledged import Known, acknowledge, read_acknowledged
+from density_study.analysis.comparison.compare import compare
+from density_study.analysis.hub.open_regressions import OpenRegression, open_regressions
+from density_study.analysis.hub.results import results
+from tests.support.made_runs.nightly_runs import hub, nightly, october, run_id, whole
+from tests.support.report_pages import Elements
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Run 2 is a fifth slower, which its comparison says."""
+    for number, ops_s in ((1, 100.0), (2, 80.0)):
+        whole(tmp_path, nightly(number, ops_s))
+    compared = compare([nightly(1)], nightly(2, 80.0), 0.05, october())
+    assert len(compared.regressions) == 3
+    file = tmp_path / "nightly" / run_id(2) / "report" / "comparison.json"
+    file.write_text(compared.model_dump_json())
+    return tmp_path
+
+
+def found(runs: Path) -> list[OpenRegression]:
+    (study,) = results(runs)
+    return list(open_regressions(study, read_acknowledged(runs / "nightly")))
+
+
+def ids(runs: Path) -> list[str]:
+    """The numbers of run 2, as its comparison calls them."""
+    return [one.finding.id for one in results(runs)[0].newest.regressions]
+
+
+def accept(runs: Path, **more: str) -> None:
+    new = [
+        Known(number=one, run=run_id(2), reason="known", effect=0.8, **more) for one in ids(runs)
+    ]
+    acknowledge(runs / "nightly", new)
+
+
+def test_a_new_regression_is_open_and_has_no_owner(runs: Path) -> None:
+    assert [(one.found.facts.run, one.known) for one in found(runs)] == [(run_id(2), None)] * 3
+    assert {one.then for one in found(runs)} <= {"×0.80", "×0.79", "×0.81"}
+    text = hub(runs)
+    assert f"study compare {run_id(2)} --acknowledge REASON --owner NAME" in text
+    whole(runs, nightly(3, 80.0))
+    assert len(found(runs)) == 3, "a later run that was not compared hides nothing"
+
+
+def test_what_is_accepted_is_not_open(runs: Path) -> None:
+    accept(runs)
+    assert found(runs) == []
+    assert "Open regressions" not in hub(runs)
+
+
+def test_assigned_ones_are_open_and_show_the_newest_run(runs: Path) -> None:
+    accept(runs, owner="ada", ticket="https://tickets.example.org/PERF-12")
+    assert {one.now for one in found(runs)} == {"×0.80"}
+    whole(runs, nightly(3, 100.0))
+    after = found(runs)
+    assert len(after) == 3 and {one.then for one in after} == {"×0.80"}
+    assert {one.now for one in after} <= {"×0.98", "×0.99", "×1.00", "×1.01", "×1.02"}
+    page = Elements(hub(runs))
+    links = [a["href"] for _, a, _ in page.having("a") if "tickets.example.org" in str(a)]
+    assert links == ["https://tickets.example.org/PERF-12"] * 3
+
+
+def test_hostile_owners_and_tickets_stay_text(runs: Path) -> None:
+    accept(runs, owner="<img src=x>", ticket="javascript:alert(1)")
+    page = Elements(hub(runs))
+    assert not page.having("img")
+    assert not [a for _, a, _ in page.having("a") if str(a.get("href")).startswith("javascript")]
+
+
+def test_a_damaged_file_hides_no_run(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (runs / "nightly" / "acknowledged.json").write_text("{")
+    assert run_id(2) in hub(runs)
+    assert "open regressions" in caplog.text
+
+
+def test_numbers_that_the_newest_run_lacks_are_not_known(runs: Path) -> None:
+    accept(runs, owner="ada")
+    whole(runs, nightly(3, test_cases=nightly(3).test_cases[1:]))
+    assert sorted(one.now for one in found(runs))[0] == ""
+    (runs / "nightly" / run_id(2) / "report" / "summary.json").unlink()
+    assert {one.now for one in found(runs)} == {""}
