@@ -7,9 +7,10 @@ runs before it. So whatever makes neighbouring runs alike, or lets them drift, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -19,6 +20,8 @@ from density_study.analysis.statistics.power import ALPHA, FALSE_ALARM, TOGETHER
 REMEMBERED = 60
 """Newest earlier runs that tell the variation."""
 _MIN_COMMON = 7  # deviations that tell how alike the numbers of a run vary
+_MIN_ALIKE = 20  # deviations that tell how alike neighbouring runs are
+_MOST_ALIKE = 0.9
 _TINY = 1e-9
 
 
@@ -34,7 +37,8 @@ class Course:
 
 @dataclass(frozen=True)
 class Judged:
-    """The mean of the newest `together` runs over that of `base`, as logarithms.
+    """The newest `together` runs over what `base` leads to expect, as logarithms: its mean, moved by the
+    share `memory` of the way to its last run.
 
     within: p of "the change is within the tolerance". same: p of "nothing changed", for all numbers of the
     run together. names: the smallest drop that would be called a regression.
@@ -42,6 +46,7 @@ class Judged:
 
     base: tuple[str, ...]
     together: int
+    memory: float
     change: float
     low: float
     high: float
@@ -101,17 +106,21 @@ def _judged(
     deviations = _deviations(one, 1, window)
     if not base or not deviations or max(base) >= begin:
         return None
-    spread = _rms(list(deviations.values()))
+    several = _deviations(one, together, window)
+    is_rolling = max(base) == begin - 1
+    memory = _memory(several.values()) if is_rolling else 0.0
+    spread = _rms(_left(deviations.values(), _memory(deviations.values()) if is_rolling else 0.0))
     if together > 1:  # nights that are alike make the mean of several no more certain than one
-        spread = max(spread, _rms(list(_deviations(one, together, window).values())))
-    if max(base) < begin - 1:  # not the runs right before: as far apart as any two runs
+        spread = max(spread, _rms(_left(several.values(), memory)))
+    if not is_rolling:  # as far apart as any two runs
         earlier = np.asarray(one.levels[one.start : end - 1])
         spread = max(spread, float(earlier.std(ddof=1)) if len(earlier) > 1 else 0.0)
     spread = max(spread, _TINY)
     error = spread * sqrt(1 / together + 1 / len(base))
-    freedom = len(deviations)
+    freedom = len(deviations) - bool(memory)
     levels = np.asarray(one.levels)
-    change = float(levels[begin:].mean() - levels[base].mean())
+    middle = levels[base].mean()
+    change = float(levels[begin:].mean() - middle - memory * (levels[begin - 1] - middle))
     allowed = log(1 - tolerance)
     half = float(special.stdtrit(freedom, 1 - ALPHA / 2)) * error
     raw = 2 * float(special.stdtr(freedom, -abs(change) / error))
@@ -121,13 +130,34 @@ def _judged(
         -float(special.stdtrit(freedom, FALSE_ALARM / tests)) * error,
     )
     return Judged(
-        base=tuple(one.runs[n] for n in base), together=together, change=change,
+        base=tuple(one.runs[n] for n in base), together=together, memory=memory, change=change,
         low=change - half, high=change + half, same_raw=raw, same=min(1.0, raw / 2 * tests),
         within=within, names=1 - exp(-min(needed, 50.0)),
     )  # fmt: skip
 
 
-def _deviations(one: Course, together: int, window: int) -> dict[str, float]:
+class _Deviation(NamedTuple):
+    """`own`: of a run from the runs before it. `before`: of the last of those from all of them."""
+
+    own: float
+    before: float
+
+
+def _memory(deviations: Iterable[_Deviation]) -> float:
+    """The share of its last run's deviation that a base predicts best with: 0 for independent nights, and
+    until enough runs tell it. A regression through 0."""
+    found = tuple(deviations)
+    squares = sum(one.before**2 for one in found)
+    if len(found) < _MIN_ALIKE or squares <= 0:
+        return 0.0
+    return min(max(sum(one.own * one.before for one in found) / squares, 0.0), _MOST_ALIKE)
+
+
+def _left(deviations: Iterable[_Deviation], memory: float) -> list[float]:
+    return [one.own - memory * one.before for one in deviations]
+
+
+def _deviations(one: Course, together: int, window: int) -> dict[str, _Deviation]:
     """For each earlier run that has runs before it: the mean of it and the `together` - 1 before over that of
     the `window` runs before those, in units of one run's deviation if runs were independent.
 
@@ -144,7 +174,9 @@ def _deviations(one: Course, together: int, window: int) -> dict[str, float]:
         if base:
             mean = sum(levels[begin : at + 1]) / together
             size = sqrt(1 / together + 1 / len(base))
-            found[one.runs[at]] = (mean - sum(base) / len(base)) / size
+            middle = sum(base) / len(base)
+            own, before = (mean - middle) / size, (base[-1] - middle) / size
+            found[one.runs[at]] = _Deviation(own, before)
     return found
 
 
@@ -152,7 +184,7 @@ def _rms(values: Sequence[float]) -> float:
     return sqrt(sum(value**2 for value in values) / len(values)) if values else 0.0
 
 
-def _independent(deviations: Sequence[Mapping[str, float]]) -> float:
+def _independent(deviations: Sequence[Mapping[str, _Deviation]]) -> float:
     """How many independent numbers the numbers of a run are worth: of m equal ones, one.
 
     1 + (m - 1) (1 - r^2), with the mean correlation r between them (after D. Nyholt, American J. Human
@@ -163,7 +195,7 @@ def _independent(deviations: Sequence[Mapping[str, float]]) -> float:
     common = set.intersection(*map(set, deviations)) if deviations else set()
     if count < 2 or len(common) < _MIN_COMMON:
         return float(max(count, 1))
-    rows = np.array([[one[run] for run in sorted(common)] for one in deviations])
+    rows = np.array([[one[run].own for run in sorted(common)] for one in deviations])
     rows /= np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), _TINY)
     mean = (float((rows.sum(axis=0) ** 2).sum()) - count) / (count * (count - 1))
     return 1 + (count - 1) * (1 - min(max(mean, 0.0), 1.0) ** 2)
@@ -173,6 +205,6 @@ def night_effect(courses: Sequence[Course], errors: Sequence[float]) -> Iterator
     """Yields for each number the standard deviation between earlier runs that its builds do not explain.
     errors: the standard error of a run's mean, from its builds."""
     for one, error in zip(courses, errors, strict=True):
-        deviations = list(_deviations(one, 1, len(one.levels)).values())
+        deviations = _left(_deviations(one, 1, len(one.levels)).values(), 0.0)
         if deviations:
             yield sqrt(max(0.0, _rms(deviations) ** 2 - error**2))

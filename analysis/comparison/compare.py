@@ -266,7 +266,8 @@ def _effect(number: Number, judged: Judged | None) -> float | None:
 def _why(number: Number, judged: Judged | None) -> str:
     if judged is not None:
         over = f"the mean of the last {judged.together} runs" if judged.together > 1 else "the run"
-        return f"{over} over the mean of {len(judged.base)} earlier"
+        alike = f", {judged.memory:.0%} of the way to the last of them" if judged.memory else ""
+        return f"{over} over the mean of {len(judged.base)} earlier{alike}"
     if number.course.start == len(number.course.runs) - 1 and number.acknowledged:
         return f"this level was acknowledged in run {number.acknowledged}"
     if len(number.course.runs) == 1:
