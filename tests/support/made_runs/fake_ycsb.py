@@ -10,7 +10,9 @@ import pytest
 
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.configuration import PLAIN
+from density_study.cluster.model.host import Disk
 from density_study.cluster.model.store import default_store
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.ycsb import workload
@@ -36,6 +38,8 @@ class World:
 
     def build(self, folder: Path, pid: int) -> None:
         endpoints = Endpoints({"regionserver.http": {"w1": "a", "w2": "b"}})
+        disk = Disk("/data", "flash")
+        worker = Node("w1", "here", "127.0.0.1", ("worker",), 4096, 2, disk, regionservers=1)
         cluster = SimpleNamespace(
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
@@ -43,7 +47,9 @@ class World:
             topology=SimpleNamespace(
                 client="c1",
                 clients=("c1",),
-                workers=(),
+                workers=(worker,),
+                hosts=(SimpleNamespace(name="here", cores=2),),
+                replication=1,
                 jit="full",
                 existing=None,
                 configuration=PLAIN,
