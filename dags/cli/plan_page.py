@@ -15,6 +15,7 @@ from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.store import cautions
 from density_study.dags.cli.layout import rows_table
 from density_study.workloads.base.quantity import duration
+from density_study.workloads.planning.cautions import cautions_of
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.planning.requests import requests_of
 from density_study.workloads.study.factors.tier import is_emulated
@@ -142,6 +143,7 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         )
     yield from cautions(topology.store for topology in plan.topologies.values())
     yield from _shared_drives(plan)
+    yield from cautions_of(plan)
 
 
 def _shared_drives(plan: Plan) -> Iterator[str]:

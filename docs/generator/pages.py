@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import tomllib
@@ -45,6 +46,7 @@ VERSIONS_INTRODUCTION = """\
 What is shipped with a lock, which names each jar with its SHA-256. `study stack add` adds other versions of
 Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. For an existing
 cluster, the client has the nearest version."""
+VERSIONS_GROUP = "configurations"
 _JAVAS = (17, 21, 25)
 _TITLES = {"cpu": "CPU"}
 
@@ -95,6 +97,24 @@ def _versions() -> Iterator[str]:
             version = zookeeper.removeprefix("zookeeper-").removesuffix(".jar")
             rows.append((one.hadoop, one.hbase, version, javas, str(len(jars))))
     yield from table(("Hadoop", "HBase", "ZooKeeper", "Java", "jars of HBase"), rows)
+    yield f"\n{_verified()}\n"
+
+
+def _verified() -> str:
+    """When the group that starts every shipped pair was last run, as its ledger says."""
+    lines = map(
+        json.loads, (project_root() / "docs/proof/ledger.jsonl").read_text("utf-8").splitlines()
+    )
+    runs = [one for one in lines if one["group"] == VERSIONS_GROUP]
+    if not runs:
+        return "No run of [their tests](../proof/index.md) is recorded."
+    last = runs[-1]
+    failed = [name.rpartition("[")[2].rstrip("]") for name in last.get("failures", ())]
+    what = f"failed: {', '.join(failed)}" if failed else f"{last['passed']} tests passed"
+    return (
+        f"[Each pair on the Java of the machine](../proof/index.md): HDFS, YARN, TestDFSIO, a row in HBase; "
+        f"{last['date'][:10]} on {last['commit']}, {what}."
+    )
 
 
 def _import_map() -> str:

@@ -1,0 +1,67 @@
+"""What a plan can do, but an expert would not: sizes that spoil a number without breaking a rule. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from density_study.cluster.model.memory import daemon_heaps
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.testdfsio.hdfs_policies import maps_at_once
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
+
+LARGEST_G1_HEAP_MIB = 64 * 1024
+"""Beyond, the pauses of G1 are no longer those of HBase as it is run: hbase.apache.org/book.html#gc and
+Cloudera's guides stay at 32 GB and put caches beside the heap."""
+LEAST_USED = 0.75
+"""Share of the map slots that a TestDFSIO job uses while it runs."""
+
+
+def cautions_of(plan: Plan) -> Iterator[str]:
+    yield from _large_heaps(plan)
+    yield from _lonely_maps(plan)
+
+
+def _large_heaps(plan: Plan) -> Iterator[str]:
+    heaps = {one.name: _g1_heap_mib(one) for one in plan.built}
+    large = [name for name, mib in heaps.items() if mib > LARGEST_G1_HEAP_MIB]
+    if large:
+        yield (
+            f"{', '.join(large)}: RegionServers have heaps of up to {max(heaps.values()) / 1024:.0f} GiB, "
+            "and pauses of G1 grow with them. Give them a share, and a cache beside it, in factors.configuration"
+            ": `jvm: {regionserver: {heap: 12% of node}}` and `block_cache: {place: off-heap, size: 50% of "
+            "node}`; or write `collector: ZGC`"
+        )
+
+
+def _g1_heap_mib(topology: Topology) -> int:
+    """The largest heap of a RegionServer with G1; 0: there is none."""
+    configuration = topology.configuration
+    jvm = configuration.jvm.get("regionserver")
+    if jvm is not None and jvm.collector not in (None, "G1"):
+        return 0
+    nodes = [node for node in topology.workers if node.regionservers]
+    given = configuration, topology.variant.sizing
+    return max((daemon_heaps(node, *given)["regionserver"] for node in nodes), default=0)
+
+
+def _lonely_maps(plan: Plan) -> Iterator[str]:
+    """Jobs whose last maps run with most of the cluster idle: their rate is that of a part of it."""
+    found: dict[tuple[str, int, int], dict[str, None]] = {}
+    for step in plan.trials:
+        test_case, topology = step.test_case, plan.topology_of(step.build)
+        if not isinstance(test_case, DfsioTestCase) or not isinstance(topology, Topology):
+            continue
+        maps = maps_at_once(topology)
+        at_once = min(maps, test_case.readers or maps)
+        waves = ceil(test_case.files / at_once) if at_once else 1
+        if waves > 1 and test_case.files < LEAST_USED * at_once * waves:
+            of_job = found.setdefault((test_case.id, test_case.files, at_once), {})
+            of_job[topology.name] = None
+    for (name, files, at_once), topologies in found.items():
+        alone = files % at_once
+        yield (
+            f"{name} on {', '.join(topologies)}: of {files} maps {at_once} run at once, and the last {alone} "
+            f"alone, so that its rate is too low; write `files: {files - alone}`"
+        )
