@@ -29,9 +29,9 @@ def _large_heaps(plan: Plan) -> Iterator[str]:
     if large:
         yield (
             f"{', '.join(large)}: RegionServers have heaps of up to {max(heaps.values()) / 1024:.0f} GiB, "
-            "and pauses of G1 grow with them. Give them a share, and a cache beside it, in factors.configuration"
-            ": `jvm: {regionserver: {heap: 12% of node}}` and `block_cache: {place: off-heap, size: 50% of "
-            "node}`; or write `collector: ZGC`"
+            "and pauses of G1 grow with them. Give them a share, and a cache beside it, in "
+            "factors.configuration: `jvm: {regionserver: {heap: 12% of node}}` and `block_cache: {place: "
+            "off-heap, size: 50% of node}`; or write `collector: ZGC`"
         )
 
 
