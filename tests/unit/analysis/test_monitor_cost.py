@@ -9,7 +9,7 @@ import pytest
 
 from density_study.analysis.summarise.monitoring_overhead import overheads, sentence
 from density_study.analysis.summary.summary import MonitoringOverhead
-from density_study.dags.cli.display import _what as what
+from density_study.dags.cli.plan_page import _what as what
 from density_study.workloads.planning.plan import Plan, Step
 from tests.support.drafts import plan
 
