@@ -63,7 +63,7 @@ def add(
     properties: Annotated[
         list[str] | None,
         typer.Option(
-            "--property", metavar="NAME=VALUE", help="Of hbase-site.xml, which the jars need."
+            "--property", metavar="NAME=VALUE", help="A property of hbase-site.xml that the jars need."
         ),
     ] = None,
 ) -> None:

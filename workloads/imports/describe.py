@@ -55,6 +55,9 @@ def content(piece: Piece) -> str:
         words = _ycsb(piece, facts)
     elif isinstance(facts, DfsioFacts):
         words = f"{facts.mode}, {facts.files} files, {facts.total_mib:g} MiB in {facts.exec_s:g} s"
+        asked_mib = (facts.asked_files or 0) * (facts.asked_file_mib or 0.0)
+        if asked_mib and abs(asked_mib - facts.total_mib) > MOST_DIFFERENCE * asked_mib:
+            words += f"; the request above it is of {asked_mib:,.0f} MiB"
     else:
         words = _span(piece, facts)
     number = f"run {piece.number}" if piece.kind in ("ycsb-run", "dfsio-results") else ""

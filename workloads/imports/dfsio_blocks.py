@@ -9,17 +9,23 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.imports.piece import DfsioFacts, Piece, Refused, Text
 from density_study.workloads.testdfsio.output.results import FIELDS, HEADER, bare, parse_results
 
+_RATE = "Throughput mb/sec: "
 _FILES = re.compile(r"nrFiles = ([0-9]{1,9})")
 _FILE_SIZE = re.compile(r"(?:nrBytes|fileSize) \(MB\) = ([0-9]{1,12}(?:\.[0-9]+)?)")  # of one file
 _BUFFER = re.compile(r"bufferSize = ([0-9]{1,12})")
 OTHER_REQUEST = (
     "the result has {:g} files, and the request above it {:g}: it is of another job; "
     "cut the request out"
+)
+NO_HEADER = (
+    "values of TestDFSIO, and no line '----- TestDFSIO ----- : <type>' above them: give the text as the tool "
+    "wrote it, without line breaks or dashes of an editor"
 )
 NO_RESULT = "a TestDFSIO job began here and printed no result: it failed, or its output is cut off"
 
@@ -29,6 +35,8 @@ def dfsio_pieces(text: Text) -> Iterator[Piece | Refused]:
     lines = [bare(line) for line in text.lines]
     heads = [number for number, line in enumerate(lines, start=1) if HEADER.fullmatch(line)]
     begins = [number for number, line in enumerate(lines, start=1) if _FILES.fullmatch(line)]
+    if not heads:
+        yield from _without_header(text.file, lines)
     ends = [0, *heads]
     for number, head in enumerate(heads, start=1):
         above = begins[bisect(begins, ends[number - 1]) : bisect(begins, head)]
@@ -39,6 +47,11 @@ def dfsio_pieces(text: Text) -> Iterator[Piece | Refused]:
         yield _piece(text, number, head, end, request, alone=len(heads) == 1)
     last_head = heads[-1] if heads else 0
     yield from (Refused(text.file, begin, NO_RESULT) for begin in begins if begin > last_head)
+
+
+def _without_header(file: str, lines: Sequence[str]) -> Iterator[Refused]:
+    values = (n for n, line in enumerate(lines, start=1) if line.lstrip().startswith(_RATE))
+    yield from (Refused(file, number, NO_HEADER) for number in islice(values, 1))
 
 
 def _last(lines: Sequence[str], head: int, following: int) -> int:

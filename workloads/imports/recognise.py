@@ -87,6 +87,10 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
             return refused(f"compressed with {name}: decompress it first", digest)
     if data.startswith(_UTF16):
         return refused("encoded in UTF-16: convert it to UTF-8 first", digest)
+    if b"\r" in data and b"\n" not in data:
+        return refused(
+            "lines end in carriage returns alone: convert them, by tr '\\r' '\\n'", digest
+        )
     if look_alike := foreign(data, only_look_alikes=True):
         return refused(str(look_alike), digest)
     if not any(sign in data for sign in _SIGNS):

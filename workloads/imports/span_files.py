@@ -87,7 +87,7 @@ def _samples(parsed: Parsed[HostSample], named: Sequence[str], tool: str) -> Spa
         return SpanFacts(problem=f"samples of {words} in one file: give each host a file")
     rows = [row for row in parsed.rows if not row.since_boot]
     at_s = [row.epoch_s for row in rows if row.epoch_s is not None]
-    if rows and all(row.epoch_s is None and row.time_text is None for row in rows):
+    if parsed.rows and all(row.epoch_s is None and row.time_text is None for row in parsed.rows):
         return SpanFacts(problem=NO_TIMES)
     local = bool(rows) and not at_s
     bad = f": {parsed.quarantined[0].reason}" if parsed.quarantined else ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from density_study.workloads.imports.piece import Refused, Text
-from density_study.workloads.testdfsio.output.results import bare
+from density_study.workloads.testdfsio.output.results import LOGGED, bare
 
 # Beginnings of lines that begin or mark an output of one of the tools.
 _MARK = re.compile(
@@ -18,6 +18,7 @@ _MARK = re.compile(
     r"|# hostname;interval;timestamp|\"(?:[Dd]stat|[Dd]ool|pcp-dstat) [0-9][^\"]* CSV [Oo]utput\""
     r"|#\[Logging for: |[0-9-]{10} [0-9:]{12} [0-9]+ sec: [0-9]+ operations; |Command line: -"
 )
+_LOGGED = re.compile(f"{LOGGED}$")
 _COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 _SOURCE = "source"
 _FORMS = {
@@ -75,7 +76,8 @@ def _marked(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         found = _MARK.search(line, 0, _MOST_CHARACTERS)
         if found is not None:
             logged = bare(line)  # log4j's own form is read as it is
-            yield number, "" if _MARK.match(logged) else line[: found.start()]
+            before = "" if _MARK.match(logged) else line[: found.start()]
+            yield number, _LOGGED.sub("", before)
 
 
 def _forms_of(before: str) -> list[tuple[str, str]] | None:

@@ -1,11 +1,10 @@
-"""Trials in which a daemon was killed under load, as a table."""
+"""Trials with a fault under load, as a table: a kill, a cut from the network, a slow disk."""
 
 from __future__ import annotations
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity
-from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric, TrialSummary
 
 UNKNOWN = "unknown"
@@ -56,7 +55,7 @@ def _value(trial: TrialSummary, name: str) -> str:
 
 def _count(trial: TrialSummary, name: str) -> str:
     found = _metric(trial, name)
-    return UNKNOWN if found is None or found.value is None else digits(found.value)
+    return UNKNOWN if found is None or found.value is None else f"{found.value:,.0f}"
 
 
 def _metric(trial: TrialSummary, name: str) -> Metric | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity
-from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import ProbeSummary, SearchSummary
 
 NONE = "none"
@@ -73,7 +72,7 @@ def probes_table(view: View) -> DataTable:
 def _load(search: SearchSummary, load: float | None) -> str:
     if load is None:
         return NONE
-    return quantity(load, "ops/s") if search.unit == "ops/s" else f"{digits(load)} threads"
+    return quantity(load, "ops/s") if search.unit == "ops/s" else f"{load:,.0f} threads"
 
 
 def _measured(probe: ProbeSummary) -> Iterator[str]:

@@ -30,10 +30,11 @@ MODES: Mapping[str, str] = MappingProxyType(
 
 # Before each line of the tool, or of HiBench's TestDFSIOEnh, where the console's output was kept: log4j's
 # pattern of Hadoop's clients.
-_PREFIX = re.compile(
+LOGGED = (
     r"(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9:.,]+ +)?INFO +"
     r"(?:[\w.$]+\.)?TestDFSIO(?:Enh)?(?:\$\w+)?: ?"
 )
+_PREFIX = re.compile(LOGGED)
 HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r" *(\S[^:]*): (.*)")
 _DATE = re.compile(r"\S.*[0-9]{4}")
