@@ -63,7 +63,9 @@ def add(
     properties: Annotated[
         list[str] | None,
         typer.Option(
-            "--property", metavar="NAME=VALUE", help="A property of hbase-site.xml that the jars need."
+            "--property",
+            metavar="NAME=VALUE",
+            help="A property of hbase-site.xml that the jars need.",
         ),
     ] = None,
 ) -> None:
