@@ -13,8 +13,8 @@ DaemonKind = Literal[
 Collector = Literal["G1", "ZGC", "Parallel", "Serial", "Shenandoah"]
 CachePlace = Literal["off-heap", "flash", "hdd", "pmem"]
 Compression = Literal["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]
-BUILT_IN: tuple[Compression, ...] = ("NONE", "GZ")
-"""Those for which HBase needs no jars or libraries that Maven's hbase-server does not bring."""
+BUILT_IN: tuple[Compression, ...] = ("NONE", "GZ", "SNAPPY")
+"""Those in jars that hbase-server of Maven Central brings, as HBase's CompressionTest says."""
 Encoding = Literal["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]
 Bloom = Literal["NONE", "ROW", "ROWCOL"]
 Engine = Literal["heap", "offheap", "file", "mmap", "pmem"]

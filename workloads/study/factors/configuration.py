@@ -29,7 +29,8 @@ from density_study.cluster.render.settable import (
 from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, like
 from density_study.workloads.base.quantity import NodeShare, SizeOrShare
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.study.factors.factor import Factor, LevelName
+from density_study.workloads.study.factors.factor import Factor, LevelName, StudyOfFactors
+from density_study.workloads.study.factors.stack import versions_of
 from density_study.workloads.study.factors.table import TableSpec
 
 _MAX_VALUE = MAX_TEXT
@@ -153,12 +154,6 @@ class ConfigurationSpec(Frozen):
         if fault := heap_shares_fault(self.hbase_site):
             name = next(name for name in HEAP_SHARES if name in self.hbase_site)
             raise FaultyKeyError(fault, "hbase-site", name)
-        if self.table.attributes.compression not in BUILT_IN:
-            raise FaultyKeyError(
-                f"{self.table.compression} needs jars or libraries that the stack has not; write gz, or "
-                "measure an existing cluster that has them",
-                *("table", "compression"),
-            )
         for kind, spec in self.jvm.items():
             if kind != "regionserver" and isinstance(spec.heap, NodeShare):
                 raise FaultyKeyError(
@@ -211,6 +206,17 @@ class Configurations(Factor[ConfigurationSpec]):
 
     def apply(self, variant: Variant, level: ConfigurationSpec) -> Variant:
         return replace(variant, configuration=level.configuration())
+
+    def check(self, study: StudyOfFactors) -> None:
+        """A codec is in HBase's own jars, or may be in those that the user brought."""
+        for name, level in study.factors.of(self).items():
+            has_own_codecs = all(versions.jars for versions in versions_of(study))
+            if level.table.attributes.compression not in BUILT_IN and not has_own_codecs:
+                raise FaultyKeyError(
+                    f"{level.table.compression} needs jars that HBase's stack has not; write snappy or gz, "
+                    "bring them with `study stack add jars`, or measure an existing cluster that has them",
+                    *("factors", "configuration", name, "table", "compression"),
+                )
 
 
 CONFIGURATION = Configurations()

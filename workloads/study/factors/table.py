@@ -19,7 +19,8 @@ class TableSpec(Frozen):
 
     compression: Literal["none", "gz", "snappy", "lz4", "zstd"] = Field(
         "none",
-        description="Compression of store files. All but `gz` need libraries or jars on the RegionServers.",
+        description="Compression of store files. `lz4` and `zstd` need jars that HBase's stack has not: "
+        "`stack.jars`.",
     )
     encoding: Literal["none", "prefix", "diff", "fast_diff", "row_index_v1"] = Field(
         "none", description="Encoding of keys within a block, on disk and in the cache."

@@ -60,7 +60,7 @@ def test_shares_are_amounts_of_each_density_and_declared_as_they_are_written() -
         ("{block_cache: {place: flash, size: 10% of node}}", "block_cache.size", "a file on flash"),
         ("{jvm: {regionserver: {heap: 60%}}}", "jvm.regionserver.heap", "write, for example, 60% of node"),
         ("{jvm: {regionserver: {heap: 160% of node}}}", "jvm.regionserver.heap", "up to 100"),
-        ("{table: {compression: snappy}}", "table.compression", "needs jars or libraries"),
+        ("{table: {compression: zstd}}", "table.compression", "needs jars that HBase's stack has not"),
         ("{table: {compression: gzip}}", "table.compression", "gz"),
         ("{table: {block_size: 64}}", "table.block_size", "has no unit"),
     ],
@@ -70,6 +70,17 @@ def test_what_does_not_fit_is_one_error_that_names_the_key(more: str, key: str, 
         planned(f"      {more}\n")
     assert key in f"{caught.value.where} {'.'.join(map(str, caught.value.key))}"
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("codec", "more"), [("snappy", ""), ("gz", ""), ("zstd", "stack: {jars: 0123456789ab}\n")]
+)
+def test_codecs_of_hbases_own_jars_and_of_those_of_the_user_are_taken(
+    codec: str, more: str
+) -> None:
+    made = planned(f"      {{table: {{compression: {codec}}}}}\n{more}")
+    found = {one.configuration.table.compression for one in made.topologies.values()}
+    assert codec.upper() in found
 
 
 def test_what_a_share_may_take_at_most_is_what_fits() -> None:
