@@ -68,9 +68,8 @@ def install() -> None:
     steps.tear_down = tear_down
     steps.run_trial = run_trial
     steps._cluster = lambda *_: SimpleNamespace(topology=None, site=None, processes=())
-    steps.provider_of = lambda _: SimpleNamespace(
-        transport=lambda *_: SimpleNamespace(dead=lambda _: [])
-    )
+    provider: Any = SimpleNamespace(transport=lambda *_: SimpleNamespace(dead=lambda _: []))
+    steps.provider_of = lambda _: provider
     sys.modules["density_study.jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
 
 
