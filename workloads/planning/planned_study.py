@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -111,6 +112,14 @@ def _check_writable(runs: Path) -> None:
             f"nothing can be written in {existing}.",
             f"--runs {runs}",
             "name a folder with write permission.",
+        )
+    mode = existing.stat().st_mode
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise InputError(
+            f"every user can replace what is in {existing} (mode {stat.S_IMODE(mode):04o}), also what a run "
+            "starts from there.",
+            f"--runs {runs}",
+            f"run chmod o-w {existing}, or chmod +t {existing}.",
         )
 
 

@@ -10,6 +10,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stack import ensure
 from density_study.dags.airflow_home.home import home
+from density_study.workloads.planning.planned_study import new_runs
 from tests.support.toy_stack import install
 
 SOMEBODY = 5001
@@ -40,6 +41,22 @@ def test_jars_that_others_may_exchange_are_not_used(
     with pytest.raises(InputError, match=words) as caught:
         ensure("toy")
     assert caught.value.where == str(folder) and "DENSITY_STUDY_CACHE" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["shared", "shared/not yet"])
+def test_no_run_is_made_where_every_user_can_exchange_it(name: str, tmp_path: Path) -> None:
+    """Its folder holds configurations that daemons read while it runs."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    runs = tmp_path / name.replace(" ", "-")
+    with pytest.raises(InputError, match="every user can replace") as caught, new_runs(runs):
+        pass
+    assert f"chmod +t {tmp_path / 'shared'}" in caught.value.remedy and not list(
+        tmp_path.glob("*/*")
+    )
+    (tmp_path / "shared").chmod(0o1777)
+    with new_runs(runs):
+        assert runs.is_dir()
 
 
 @pytest.mark.parametrize(("take", "words"), TAKEN)
