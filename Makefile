@@ -80,7 +80,7 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 	@$(BIN)/python -m tests.prove stalest
 
-live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
+live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
@@ -96,9 +96,9 @@ live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of 
 fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal Debian 12, or SUITE=trixie; as root
 	@SUITE=$(SUITE) tests/fresh/debian.sh make $(or $(TARGET),test)
 
-# Installed by apt as root; for anybody else, named, with what set-up lacks.
+# Installed by apt as root; for anybody else, named, with what set-up lacks. Of several targets: packages-live-vm.
 packages-%:
-	@fault=0; { $(REQUIRED); } || fault=2; tests/packages.sh $* && exit $$fault
+	@fault=0; { $(REQUIRED); } || fault=2; tests/packages.sh $(subst -, ,$*) && exit $$fault
 
 sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Python packages, in sbom/
 	@mkdir -p sbom

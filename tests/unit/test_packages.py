@@ -60,6 +60,17 @@ def test_a_missing_library_is_named_by_its_package(programs: Path) -> None:
     assert packages("test", programs).stderr.endswith("apt-get install libatomic1\n")
 
 
+def test_packages_of_several_targets_are_named_once_each(programs: Path) -> None:
+    done = subprocess.run(
+        [str(SCRIPT), "live", "vm", "fresh"],
+        env={"PATH": str(programs)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    named = done.stderr.partition("apt-get install ")[2].split()
+    assert len(named) == len(set(named)) and {"postgresql", "qemu-utils", "mmdebstrap"} <= set(
+        named
+    )
+
+
 def test_an_unknown_target_is_refused(programs: Path) -> None:
     assert packages("tset", programs).returncode != 0
 
