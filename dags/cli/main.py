@@ -18,6 +18,7 @@ from density_study.cluster.model.extras import missing_extra
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
+    example_command,
     export_command,
     import_command,
     init_command,
@@ -90,7 +91,7 @@ app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
-app.command(epilog=init_command.SHIPPED_EXAMPLES)(init_command.example)
+app.command(epilog=example_command.EXAMPLES)(example_command.example)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
@@ -198,7 +199,7 @@ def plan(
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
-    from density_study.dags.stages.planning import check_plan
+    from density_study.dags.stages.planning import check_plan, within_budget
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
     from density_study.workloads.planning.resolve import assumptions
@@ -213,14 +214,14 @@ def plan(
             write_text(output, made.file.text)
     study, here, seen = made.study, earlier.pace, earlier.noise
     planned = here.applied(made.plan)
-    asked = questions_of(study, planned, effect)
+    asked, lasting = questions_of(study, planned, effect), within_budget(study, planned)
     design_notes = (
         *fits,
-        *notes(asked, planned, seen, study.questions is not None),
+        *notes(asked, lasting, seen, study.questions is not None),
         *window_lines(planned, seen.paired, seen.second),
         *regressions(study, planned, seen),
     )
-    foretold = outlooks(asked, planned, seen)
+    foretold = outlooks(asked, lasting, seen)
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
@@ -241,7 +242,7 @@ def plan(
         about = (need_mib, ANALYSIS_ESTIMATE_S, foretold, design_notes, warned, study.budget)
         out.print(plan_page(planned, *about, source=here.words))
     if not anyway:
-        check_plan(study, planned, spec, earlier)
+        check_plan(study, made.plan, spec, earlier)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))

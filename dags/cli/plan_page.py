@@ -204,18 +204,27 @@ def _probes(step: Step) -> int:
 
 
 def _topologies_table(plan: Plan) -> Table:
+    """A row for each kind of host of a topology: a rack of equal hosts is one."""
     rows = []
     for topology in plan.topologies.values():
+        alike: dict[tuple[str, ...], list[str]] = {}
         for host in topology.hosts:
             nodes = [node for node in topology.nodes if node.host == host.name]
-            rows.append((
-                topology.name,
-                f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
+            what = (
                 "the client of an existing cluster"
                 if topology.existing
-                else f"{sum('worker' in node.roles for node in nodes)} {topology.isolation.facts.workers}",
-                ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
-            ))  # fmt: skip
+                else f"{sum('worker' in node.roles for node in nodes)} {topology.isolation.facts.workers}"
+            )
+            size = f"{host.cores} cores, {host.memory_mib:,} MiB"
+            memory = ", ".join(f"{node.memory_mib:,} MiB" for node in nodes)
+            alike.setdefault((size, what, memory), []).append(host.name)
+        for (size, what, memory), names in alike.items():
+            each = " each" if len(names) > 1 else ""
+            rows.append((topology.name, f"{_names(names)} ({size})", what + each, memory))
         watched = topology.existing.watched if topology.existing else ()
         rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
-    return rows_table(("topology", "host", "nodes", "memory"), rows)
+    return rows_table(("topology", "host", "nodes", "memory of nodes"), rows)
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} hosts, {names[0]} to {names[-1]}"

@@ -15,23 +15,45 @@ from density_study.workloads.study.study import Study
 def check_plan(study: Study, plan: Plan, spec: Path, earlier: Earlier) -> None:
     """InputError if none of the study's questions, or not its comparison over time, can be decided, or if the
     repetitions that run in any case take longer than its budget."""
-    _check_budget(study, plan, spec, earlier)
+    _check_budget(study, earlier.pace.applied(plan), spec)
     power_of_design.check_can_be_precise(study, plan, str(spec))
-    question_power.check_can_decide(study, plan, str(spec), earlier.noise)
+    fitting = within_budget(study, earlier.pace.applied(plan))
+    question_power.check_can_decide(study, fitting, str(spec), earlier.noise)
     if study.compare:
         power_between_runs.check_can_detect(study, plan, str(spec), earlier.noise)
 
 
-def _check_budget(study: Study, plan: Plan, spec: Path, earlier: Earlier) -> None:
-    first = plan.precise.at_least if plan.precise else plan.repetitions
+def within_budget(study: Study, plan: Plan) -> Plan:
+    """The plan as far as the study's budget lasts if all its questions stay open, but not fewer repetitions
+    than run in any case."""
     if study.budget is None:
-        return
-    steps = [step for step in plan.steps if step.repetition <= first]
-    seconds = earlier.pace.of_steps(steps) + ANALYSIS_ESTIMATE_S
-    if seconds <= study.budget:
+        return plan
+    least = _least(plan)
+    count = max(
+        (n for n in range(least, plan.repetitions + 1) if _seconds(plan, n) <= study.budget),
+        default=least,
+    )
+    steps = tuple(step for step in plan.steps if step.repetition <= count)
+    return plan.model_copy(update={"steps": steps, "repetitions": count})
+
+
+def _least(plan: Plan) -> int:
+    return plan.precise.at_least if plan.precise else plan.repetitions
+
+
+def _seconds(plan: Plan, repetitions: int) -> float:
+    """Of so many repetitions, and of their analysis."""
+    steps = (step for step in plan.steps if step.repetition <= repetitions)
+    return sum(step.estimate_s for step in steps) + ANALYSIS_ESTIMATE_S
+
+
+def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
+    least = _least(plan)
+    seconds = _seconds(plan, least)
+    if study.budget is None or seconds <= study.budget:
         return
     raise InputError(
-        f"{first} repetitions take about {seconds / 3600:.1f} h, and the budget is "
+        f"{least} repetitions take about {seconds / 3600:.1f} h, and the budget is "
         f"{study.budget / 3600:.1f} h.",
         f"{spec}, key budget",
         "leave `repetitions` out, so that the study is fitted into its budget; or give it more time.",

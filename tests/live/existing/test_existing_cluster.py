@@ -198,7 +198,7 @@ def test_quotas_that_leave_too_little_or_would_be_lost_are_refused_before_anythi
 
 
 VARIANTS = """
-study: live-arms
+study: live-variants
 provider: existing
 existing: {folder: FOLDER, limits: {rate: off}}
 factors:

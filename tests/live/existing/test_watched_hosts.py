@@ -74,7 +74,7 @@ def test_monitors_on_the_clusters_host_show_its_cpu_and_leave_nothing(
     (run,) = runs.glob("live-watched/2*")
     for record in closed_records(run / "records").values():
         monitored = {(monitor.host, monitor.kind) for monitor in record.monitors}
-        assert monitored == {(h, kind) for h in ("here", "h1") for kind in ("dool", "nodecpu")}
+        assert monitored >= {(h, kind) for h in ("here", "h1") for kind in ("dool", "nodecpu")}
         assert record.disclosure["existing"]["unwatched"] == []
         assert record.disclosure["machines"]["h1"]["cores"] == os.cpu_count()
     trials = json.loads((run / "report" / "summary.json").read_text())["trials"]

@@ -41,6 +41,7 @@ def free_server() -> socket.socket:
 
 
 FLAGS = ("--provider", "local", "--densities", "2,1", "--memory-gib", "6", "--repetitions", "1")
+SSH = ("--user", "me", "--cores", "8", "--disks", "/data/f1,/data/f2", *FLAGS[2:])
 
 
 @pytest.mark.parametrize("provider", ["local", "container"])
@@ -66,12 +67,29 @@ def test_answers_and_defaults_write_the_same_study_as_flags() -> None:
 @pytest.mark.parametrize("provider", ["physical", "libvirt"])
 @pytest.mark.parametrize("hosts", ["192.0.2.10", "192.0.2.10,192.0.2.11,192.0.2.12"])
 def test_a_study_of_other_hosts_is_valid(provider: str, hosts: str) -> None:
-    flags = ("--provider", provider, "--addresses", hosts, "--user", "me", *FLAGS[2:])
+    flags = ("--provider", provider, "--addresses", hosts, *SSH)
     assert call("init", "pair.yaml", *flags).exit_code == 0
     study = read_study(Path("pair.yaml")).study
     assert study.provider == provider and study.ssh is not None and study.ssh.user == "me"
     assert [host.address for host in study.hosts] == hosts.split(",")
     assert any("worker" in host.roles for host in study.hosts)
+
+
+def test_a_study_of_ten_hosts_is_as_large_as_they_are_and_fits_a_weekend() -> None:
+    """Nothing is taken from this machine, and the planner decides what its hours are for."""
+    hosts = ",".join(f"192.0.2.{n}" for n in range(10, 20))
+    answers = f"libvirt\n1,2\n{hosts}\nme\n64\n250\n/data/f1,/data/f2\n\n"
+    assert call("init", "ten.yaml", answers=answers).exit_code == 0
+    study = read_study(Path("ten.yaml")).study
+    assert {(host.cores, host.memory, len(host.disks)) for host in study.hosts} == {
+        (64, 256_000, 2)
+    }
+    assert study.fit_s == 48 * 3600
+    done = json.loads(call("plan", "ten.yaml", "--json").output)
+    assert 0.5 * study.fit_s < done["estimate_s"] <= study.fit_s
+    assert [one["question"] for one in done["questions"]] and not any(
+        one["obstacle"] for one in done["questions"]
+    )
 
 
 def test_an_existing_file_stays() -> None:
@@ -139,7 +157,7 @@ def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_a_host_nothing_else_is_checked() -> None:
-    flags = ("--provider", "physical", "--addresses", "192.0.2.10", "--user", "me", *FLAGS[2:])
+    flags = ("--provider", "physical", "--addresses", "192.0.2.10", *SSH)
     call("init", "x.yaml", *flags)
     done = call("doctor", "x.yaml", "--set", "ssh.known_hosts=/nonexistent")
     assert done.exit_code == 1 and "1 checks, 1 fault" in done.output
@@ -168,7 +186,7 @@ def test_the_examples_of_init_ask_nothing() -> None:
         assert call(*words[1:], answers="").exit_code == 0, example
 
 
-TWO = ("--provider", "physical", "--addresses", "192.0.2.10,192.0.2.11", "--user", "me", *FLAGS[2:])
+TWO = ("--provider", "physical", "--addresses", "192.0.2.10,192.0.2.11", *SSH)
 
 
 def test_all_hosts_without_a_key_are_named_at_once(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from density_study.cluster.state.owner import Owner
 from density_study.dags.cli import main
 from density_study.dags.stages.answered import spent_s
 from density_study.dags.stages.earlier import Earlier
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
-from density_study.dags.stages.planning import check_plan
+from density_study.dags.stages.planning import check_plan, within_budget
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import make_plan, write_plan
 from tests.support.drafts import QUICKSTART, host, plan, study
@@ -140,6 +141,19 @@ def test_what_fits_at_the_pace_of_earlier_runs_is_not_refused_for_stated_times(r
             QUICKSTART,
             Earlier(study(**without_analysis), runs),
         )
+
+
+def test_power_and_time_are_those_of_the_repetitions_that_the_budget_pays() -> None:
+    """Of at most eleven, seven fit: the others run only if questions end sooner."""
+    wanted: dict[str, Any] = {"repetitions": {"at_least": 5, "at_most": 11}}
+    each_s = plan(**wanted).estimate_s / 11
+    bounded = study(**wanted, budget=f"{7.5 * each_s + ANALYSIS_ESTIMATE_S:.0f} s")
+    lasting = within_budget(bounded, plan(**wanted))
+    assert lasting.repetitions == 7 == max(step.repetition for step in lasting.steps)
+    assert lasting.precise == plan(**wanted).precise, "the looks share the error as before"
+    assert within_budget(study(**wanted), plan(**wanted)) == plan(**wanted)
+    short = study(**wanted, budget="1 min")
+    assert within_budget(short, plan(**wanted)).repetitions == 5, "they run in any case"
 
 
 def test_a_budget_without_repetitions_is_to_be_fitted() -> None:
