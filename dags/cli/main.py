@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -230,7 +231,7 @@ def plan(
         *disks_too_small(study, planned, runs),
     )
     if as_json:
-        time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S
+        time_s = min(planned.estimate_s + ANALYSIS_ESTIMATE_S, study.budget or inf)
         costs = {"estimate_s": time_s, "disk_mib": need_mib}
         told = {
             "questions": foretold,

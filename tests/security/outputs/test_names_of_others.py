@@ -117,6 +117,10 @@ def test_a_user_is_a_name_in_a_drafted_study(tmp_path: Path, user: str) -> None:
         "6",
         "--repetitions",
         "1",
+        "--cores",
+        "4",
+        "--disks",
+        "/data/f1",
     )
     done = study("init", tmp_path / "p.yaml", "--provider", "physical", "--user", user, *given)
     assert isinstance(done.exception, InputError) and list(tmp_path.iterdir()) == []
