@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.lifecycle.variant_checks import check_properties, check_versions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack.cache import cache_root
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
-from density_study.workloads.planning.variant_checks import check_properties, check_versions
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 

@@ -9,38 +9,23 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
-from density_study.cluster.machine.other_users.people import other_people
-from density_study.cluster.model.configuration import PLAIN
+from density_study.cluster.lifecycle.needed import check_existing, check_pressure, exposed, software
+from density_study.cluster.machine.host_commands import disk_free_mib
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import ExistingTopology, Topology
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.model.versions import Versions
-from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.provider import (
     FreeResources,
     NamedCheck,
     Provider,
-    provider_of,
-    software_of,
 )
-from density_study.cluster.providers.ssh.channel import channel
-from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.render.names import check_path
-from density_study.cluster.stack import ensure, ensure_all
-from density_study.cluster.stack.java import find_java
-from density_study.cluster.stack.recipes import further_recipes
-from density_study.cluster.state.limits import check_limits, check_temporary
-from density_study.cluster.stores.store import cluster_store, store_of
+from density_study.cluster.stack import ensure
+from density_study.cluster.state.limits import check_limits
+from density_study.cluster.stores.store import cluster_store
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, Written
-from density_study.workloads.planning.variant_checks import (
-    check_jvm_flags,
-    check_properties,
-    check_versions,
-)
 from density_study.workloads.study.factors.store import STORE
 from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
@@ -131,7 +116,7 @@ def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
     """Every check of a run named `tag`, in order, whatever the others find. Starts nothing."""
     for name, act in _acts(study, plan, runs, tag):
         yield tried(name, act)
-    if warning := exposed(plan):
+    if warning := exposed(plan.topologies.values()):
         yield Check("other users of this machine", warning=warning)
 
 
@@ -141,19 +126,6 @@ def tried(name: str, act: Callable[[], object]) -> Check:
     except StudyError as fault:
         return Check(name, fault)
     return Check(name)
-
-
-def exposed(plan: Plan) -> str:
-    """Who else on this machine could run programs as this user while the study runs, by its daemons, which
-    ask for no password; empty if nobody could."""
-    made_by = {one.provider.name: provider_of(one) for one in plan.topologies.values()}
-    why = [found for _, one in sorted(made_by.items()) if (found := one.reachable_because())]
-    if not why or not (people := other_people()):
-        return ""
-    return (
-        f"the cluster has no network of its own ({why[0]}): {people} could use its daemons, and run programs "
-        "as this user by YARN. Run the study on a machine of your own (docs/providers.md, Security)"
-    )
 
 
 def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck]:
@@ -175,40 +147,18 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     if "pressure" in study.monitor.also:
         hosts = {host.name: host for topology in topologies for host in topology.hosts}
         for host in hosts.values():
-            yield f"pressure stall information of {host.name}", partial(_check_pressure, host)
+            yield f"pressure stall information of {host.name}", partial(check_pressure, host)
     for existing in topologies:
         if isinstance(existing, ExistingTopology):
             which = ", ".join(existing.levels.values()) or "the cluster"
             known = "version of Hadoop" if existing.store.hadoop else "durability"
             yield (
                 f"{which} answers, and its {known} is known",
-                partial(_check_existing, existing, disk_need_mib(study), plan.estimate_s),
+                partial(check_existing, existing, disk_need_mib(study), plan.estimate_s),
             )
     if plan.built:
-        yield from _to_build(study, plan.built, provider)
+        yield from software(plan.built, study.stack.versions)
         yield from _of_hosts(study, plan.built, provider, tag)
-
-
-def _to_build(
-    study: Study, topologies: Sequence[Topology], provider: Provider[Topology]
-) -> Iterator[NamedCheck]:
-    """Software, and configurations that it understands."""
-    for topology in {topology.store: topology for topology in topologies}.values():
-        if topology.store.own_software:
-            yield topology.store.title, partial(_ensure_store, topology)
-    for versions in dict.fromkeys(topology.variant.versions for topology in topologies):
-        name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
-        yield name, partial(ensure_software, versions, here=provider.here)
-    for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
-        if stack in further_recipes():  # the others are already there
-            yield stack, partial(ensure, stack)
-    for topology in topologies:
-        if topology.variant.configuration != PLAIN:
-            yield f"configuration of {topology.name}", partial(check_configuration, topology)
-    by_provider = {topology.provider: topology for topology in topologies}
-    if len(by_provider) > 1:
-        check = partial(check_one_java, tuple(by_provider.values()))
-        yield "one release of Java, divided or not", check
 
 
 def _of_hosts(
@@ -223,31 +173,6 @@ def _of_hosts(
         yield from provider.checks(topology, tag)
 
 
-def _ensure_store(topology: Topology) -> None:
-    ensure_all(topology.store.client_stacks)
-    store_of(topology).software(software_of(topology))
-
-
-def _check_pressure(host: Host) -> None:
-    act = (
-        HOST_COMMANDS["pressure"]
-        if host.login is None
-        else partial(channel(host.target).act, "pressure")
-    )
-    if fault := act():
-        raise InputError(
-            f"the kernel has no pressure stall information: {fault}.",
-            f"host {host.name!r}, monitor.also pressure",
-            "boot it with psi=1, or remove the device.",
-        )
-
-
-def _check_existing(topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
-    provider = existing_provider(topology)
-    provider.check_existing(topology, needed_mib, for_s)
-    ensure_software(provider.versions(topology))
-
-
 def _check_room(provider: Provider[Topology], topology: Topology, most: Written) -> None:
     free = provider.free_resources(topology)
     for host in topology.hosts:
@@ -258,38 +183,6 @@ def _check_room(provider: Provider[Topology], topology: Topology, most: Written)
                 _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
             for folder, free_mib in disks_mib.items():
                 _check_disk(host, folder, free_mib, most.on_mib(folder, host, topology))
-
-
-def ensure_software(versions: Versions, here: bool = True) -> None:
-    """The three stacks, assembled unless they are in the cache; where nodes are `here`, Java, too. InputError
-    if one is missing."""
-    check_versions([versions])
-    if here:
-        check_path(find_java().home, "JAVA_HOME")
-        check_temporary()
-        ensure_stacks(versions)
-    else:
-        ensure_all(versions.with_brought(("hadoop", "hbase", "ycsb")), versions)
-
-
-def check_configuration(topology: Topology) -> None:
-    """InputError for a property or a JVM flag that the variant's software does not know."""
-    check_properties(topology)
-    check_jvm_flags(topology)
-
-
-def check_one_java(topologies: Sequence[Topology]) -> None:
-    """InputError if the bare host and its guests have different releases of Java: that would be a second
-    factor."""
-    found = {one.name: software_of(one).java() for one in topologies}
-    if len({java.feature for java in found.values()}) > 1:
-        raise InputError(
-            "the bare host and its VMs have different releases of Java: "
-            f"{', '.join(f'{java.version} ({name})' for name, java in found.items())}.",
-            "factors, key vms_per_host",
-            "let JAVA_HOME or `java` of the hosts be the VMs' release, or remove 0 from vms_per_host.",
-            ("factors", "vms_per_host"),
-        )
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:

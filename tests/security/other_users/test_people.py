@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle import needed
+from density_study.cluster.lifecycle.needed import exposed
 from density_study.cluster.machine.other_users import bridge_guard, private_network
 from density_study.cluster.machine.other_users.people import other_people
 from density_study.cluster.model.host import Disk, Host
-from density_study.workloads.planning import preflight
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.preflight import exposed
 from tests.support.drafts import study
 
 
@@ -55,13 +55,13 @@ def test_they_are_warned_of_where_they_reach_the_daemons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = planned(tmp_path)
-    monkeypatch.setattr(preflight, "other_people", lambda: "ann (may log in)")
+    monkeypatch.setattr(needed, "other_people", lambda: "ann (may log in)")
     monkeypatch.setattr(private_network, "obstacle", lambda: "")
-    assert exposed(plan) == ""
+    assert exposed(plan.topologies.values()) == ""
     monkeypatch.setattr(private_network, "obstacle", lambda: "Operation not permitted")
-    assert "ann (may log in) could use its daemons" in exposed(plan)
-    monkeypatch.setattr(preflight, "other_people", lambda: "")
-    assert exposed(plan) == ""
+    assert "ann (may log in) could use its daemons" in exposed(plan.topologies.values())
+    monkeypatch.setattr(needed, "other_people", lambda: "")
+    assert exposed(plan.topologies.values()) == ""
 
 
 def test_rules_close_a_bridge_to_all_but_one_user() -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner, Result
 
+from density_study.cluster.lifecycle import needed
 from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.ssh import examined
@@ -17,7 +18,6 @@ from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.stack.cache import cache_root
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import open_run
-from density_study.workloads.planning import preflight
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 
 BAD = ["with space", "per%41cent", "dollar$x", "quote'd", 'quote"d', "a,b", "a:b", "a#b", "a\\b", "a;b",
@@ -82,11 +82,11 @@ def test_a_cache_with_a_space_is_refused_too(
 def test_a_jdk_in_a_folder_with_a_space_is_a_fault_of_the_preflight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    java = preflight.find_java()
+    java = needed.find_java()
     (tmp_path / "my jdk").symlink_to(java.home)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "my jdk"))
     with pytest.raises(InputError, match="my jdk"):
-        preflight.ensure_software(preflight.Versions())
+        needed.ensure_software(needed.Versions())
 
 
 def test_doctor_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from density_study.cluster.lifecycle import needed
 from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import examined
 from density_study.dags.cli import init_command, main
-from density_study.workloads.planning import preflight, resolve
+from density_study.workloads.planning import resolve
 from density_study.workloads.study.study_file import read_study
 
 
@@ -107,7 +108,7 @@ def test_densities_that_are_none_are_refused(bad: str) -> None:
 
 
 def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "ensure_software", lambda *_, **_here: None)
+    monkeypatch.setattr(needed, "ensure_software", lambda *_, **_here: None)
     call("init", "x.yaml", *FLAGS)
     done = call("doctor", "x.yaml")
     assert done.exit_code == 0 and done.output.endswith("checks, no faults\n")
@@ -121,8 +122,8 @@ FREE = ("--set", "stack.base_port=28500")
 
 @pytest.mark.usefixtures("shared_network")
 def test_other_people_are_warned_of_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "ensure_software", lambda *_, **_here: None)
-    monkeypatch.setattr(preflight, "other_people", lambda: "ann (has processes)")
+    monkeypatch.setattr(needed, "ensure_software", lambda *_, **_here: None)
+    monkeypatch.setattr(needed, "other_people", lambda: "ann (has processes)")
     call("init", "x.yaml", *FLAGS)
     done = call("doctor", "x.yaml", *FREE)
     assert done.exit_code == 0 and "no faults" in done.output
@@ -140,7 +141,7 @@ def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -
     def missing(_versions: object, here: bool) -> None:
         raise InputError("there is no Java.", "PATH", "install a JDK.")
 
-    monkeypatch.setattr(preflight, "ensure_software", missing)
+    monkeypatch.setattr(needed, "ensure_software", missing)
     call("init", "x.yaml", *FLAGS)
     with free_server() as taken:
         base = taken.getsockname()[1]

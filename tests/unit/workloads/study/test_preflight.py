@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from density_study.cluster.lifecycle import needed
+from density_study.cluster.lifecycle.needed import check_one_java
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.topology import Topology
@@ -18,7 +20,7 @@ from density_study.cluster.stack import Java
 from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.preflight import check_one_java, disk_need_mib, preflight
+from density_study.workloads.planning.preflight import disk_need_mib, preflight
 from density_study.workloads.planning.room import RECORD_MIB
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
@@ -29,7 +31,7 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(autouse=True)
 def no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked, "ensure_software", lambda *_, **_here: None)
+    monkeypatch.setattr(needed, "ensure_software", lambda *_, **_here: None)
 
 
 def planned(tmp_path: Path, **overrides: object) -> tuple[Study, Plan]:
@@ -89,9 +91,9 @@ def test_a_kernel_without_pressure_stall_information_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking = planned(tmp_path, **{"monitor.also": ["pressure"]})
-    monkeypatch.setattr(checked, "HOST_COMMANDS", {"pressure": lambda: ""})
+    monkeypatch.setattr(needed, "HOST_COMMANDS", {"pressure": lambda: ""})
     preflight(*asking, tmp_path, "s/r")
-    monkeypatch.setattr(checked, "HOST_COMMANDS", {"pressure": lambda: "Operation not supported"})
+    monkeypatch.setattr(needed, "HOST_COMMANDS", {"pressure": lambda: "Operation not supported"})
     preflight(*planned(tmp_path), tmp_path, "s/r")  # nobody asked for it
     with pytest.raises(InputError, match="psi=1") as caught:
         preflight(*asking, tmp_path, "s/r")
@@ -111,7 +113,7 @@ def test_guests_have_the_bare_hosts_release_of_java(
         def java(self, feature: int | None = None) -> Java:
             return Java(Path("/jdk"), self.version)
 
-    monkeypatch.setattr(checked, "software_of", Found)
+    monkeypatch.setattr(needed, "software_of", Found)
     both = (
         replace(physical(), name="v0-flash"),
         replace(physical(), provider=provider_named("libvirt")),

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle import variant_checks
+from density_study.cluster.lifecycle.variant_checks import (
+    check_jvm_flags,
+    check_properties,
+    check_versions,
+)
 from density_study.cluster.model.configuration import Configuration, Jvm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import VERSIONS, Versions, check_vendor
 from density_study.cluster.stack.property_names import PROPERTIES
-from density_study.workloads.planning import variant_checks
-from density_study.workloads.planning.variant_checks import (
-    check_jvm_flags,
-    check_properties,
-    check_versions,
-)
 from density_study.workloads.study.factors.stack import StackLevel
 from tests.support.topologies import local, with_variant
 
