@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from density_study.cluster.lifecycle import needed
-from density_study.cluster.machine import disk_type
+from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.ssh import examined
 from density_study.cluster.render.conf_files import text_file
@@ -30,7 +29,8 @@ FLAGS = ("--provider", "local", "--densities", "1", "--memory-gib", "4", "--repe
 @pytest.fixture(autouse=True)
 def _folder(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(examined, "probe", partial(disk_type.probe, seconds=0.05))
+    flash = Probe(str(tmp_path), random_4k_read_ms=0.1, reads=1)
+    monkeypatch.setattr(examined, "probe", lambda _: flash)  # a busy disk shows no type
     assert call("init", "small.yaml", *FLAGS).exit_code == 0
 
 

@@ -8,14 +8,13 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from density_study.cluster.lifecycle import needed
-from density_study.cluster.machine import disk_type
+from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import examined
@@ -27,7 +26,8 @@ from density_study.workloads.study.study_file import read_study
 @pytest.fixture(autouse=True)
 def _folder(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(examined, "probe", partial(disk_type.probe, seconds=0.05))
+    flash = Probe(str(tmp_path), random_4k_read_ms=0.1, reads=1)
+    monkeypatch.setattr(examined, "probe", lambda _: flash)  # a busy disk shows no type
 
 
 def call(*arguments: str, answers: str | None = None) -> Result:
