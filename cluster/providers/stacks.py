@@ -12,7 +12,7 @@ from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, Version
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
-from density_study.cluster.stack.brought import site_properties
+from density_study.cluster.stack.brought.bring import site_properties
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
 from density_study.cluster.stores.store import cluster_store

@@ -106,7 +106,7 @@ def add(
 
 
 def _bring(software: Software, paths: list[Path], properties: list[str]) -> None:
-    from density_study.cluster.stack import brought
+    from density_study.cluster.stack.brought import bring as brought
 
     if software is Software.jars:
         versions = brought.bring_jars(paths, _properties(properties))

@@ -31,7 +31,7 @@ from density_study.cluster.state import lease
 from density_study.cluster.state.events import Event, PhaseEnded
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
-from density_study.workloads.execution.store_ready import row_written_and_read
+from density_study.workloads.ycsb.stores.ready import row_written_and_read
 from tests.live.support.builds import BASE_PORT, open_build, topology
 from tests.support.other_user import ROOT_ONLY, reaches
 

@@ -29,7 +29,7 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.cluster.stack.archive import CLASSES
 from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.execution.store_ready import row_written_and_read
+from density_study.workloads.ycsb.stores.ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
 
 STACKS = ("hadoop", "hbase", "ycsb")

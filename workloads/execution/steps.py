@@ -30,7 +30,6 @@ from density_study.workloads.execution.native_check import disclose_native
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
 from density_study.workloads.execution.searching import prepared
-from density_study.workloads.execution.store_ready import row_written_and_read
 from density_study.workloads.execution.trial import draft_manifest, run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import (
@@ -39,6 +38,7 @@ from density_study.workloads.record.record import (
     is_closed,
     read_manifest,
 )
+from density_study.workloads.ycsb.stores.ready import row_written_and_read
 
 KILLED = "its process was killed, or could not write, before the trial ended"
 OS_REMEDY = "Remedy: correct this and run the same command again; it resumes from there."

@@ -21,12 +21,18 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.answers import fetch_json
 from density_study.workloads.execution.native_check import disclose_native
-from density_study.workloads.execution.store_ready import row_written_and_read
+from density_study.workloads.ycsb.stores.ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
 from tests.support.topologies import with_variant
 
 NODE_MIB = 4096
 DATA = "/benchmarks/TestDFSIO"
+
+SHORT_CIRCUIT = {
+    "dfs.client.read.shortcircuit": "true",
+    "dfs.client.use.legacy.blockreader.local": "true",
+    "dfs.block.local-path-access.user": "${user.name}",
+}
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,11 @@ from density_study.cluster.model.configuration import BlockCache, Configuration,
 from density_study.cluster.model.host import Disk
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.stacks import ensure_stacks
-from tests.live.factors.one_build import Build, built, variant
+from tests.live.factors.one_build import SHORT_CIRCUIT, Build, built, variant
 from tests.live.support.builds import open_build
 from tests.live.support.java_client import MORTAL
 
 pytestmark = pytest.mark.timeout(900)
-SHORT_CIRCUIT = {
-    "dfs.client.read.shortcircuit": "true",
-    "dfs.client.use.legacy.blockreader.local": "true",
-    "dfs.block.local-path-access.user": "${user.name}",
-}
 
 
 def command_of(build: Build, name: str) -> list[str]:

@@ -23,9 +23,8 @@ from density_study.cluster.model.host import Disk
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.stack import classpath, ensure, find_java
-from density_study.cluster.stack.brought import bring_hadoop, bring_jars
-from tests.live.factors.one_build import Build, built, variant
-from tests.live.factors.test_configurations import SHORT_CIRCUIT
+from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars
+from tests.live.factors.one_build import SHORT_CIRCUIT, Build, built, variant
 
 TRINO = Path.home() / ".m2/repository/io/trino/hadoop/hadoop-apache"
 FETCH = "mvn dependency:get -Dartifact=io.trino.hadoop:hadoop-apache:3.3.5-3"

@@ -14,7 +14,7 @@ import pytest
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.stack import stack_home, taken
-from density_study.cluster.stack.brought import bring_native
+from density_study.cluster.stack.brought.bring import bring_native
 from tests.support.toy_stack import LINK, REAL, native_tarball
 
 pytestmark = pytest.mark.usefixtures("watchdog")

@@ -18,7 +18,7 @@ from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.render.blueprint import LIBRARY_PATH
 from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.archive import has_archive
-from density_study.cluster.stack.brought import bring_hadoop, bring_jars, bring_native
+from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars, bring_native
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 from tests.support.toy_stack import LIBRARY, LINK, REAL, hadoop_tarball, native_tarball

@@ -18,10 +18,10 @@ from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import BROUGHT_DIGITS, JARS, NATIVE, Versions
+from density_study.cluster.stack.brought.taken import Wanted, taken, unusable
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
 from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import locked, stack_home
-from density_study.cluster.stack.taken import Wanted, taken, unusable
 from density_study.cluster.stack.tree import MANIFEST, assembling, read_tree
 
 HADOOP_LIBRARY = "libhadoop.so"

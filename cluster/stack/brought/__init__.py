@@ -1,0 +1,1 @@
+"""Software that no registry has, from files of the user."""
