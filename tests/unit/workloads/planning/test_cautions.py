@@ -10,7 +10,8 @@ from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import parse_study, read_study
-from tests.golden.test_hosts import BIG
+
+BIG = Path(__file__).parents[3] / "golden" / "big.yaml"
 
 
 def big(*changes: tuple[str, str]) -> Plan:
