@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,13 +60,18 @@ class Foreseen:
     rehearsal: Rehearsal
     disk_mib: int
 
+    @property
+    def most_s(self) -> float:
+        """Simulated time that the study may take, in seconds."""
+        return min(self.plan.estimate_s, self.file.study.budget or inf)
+
     def facts(self) -> dict[str, object]:
         """The rehearsal as plain values, for other programs."""
         return {
             "simulated": True,
             "study": self.file.study.study,
             "trials": len(self.plan.trials),
-            "estimate_s": self.plan.estimate_s,
+            "estimate_s": self.most_s,
             "disk_mib": self.disk_mib,
             "effects": self.rehearsal.effects.name,
             "noise": asdict(self.rehearsal.noise),

@@ -121,8 +121,9 @@ def rehearse(
 def _print_costs(seen: Foreseen) -> None:
     from density_study.workloads.base.quantity import duration
 
+    most = "at most " if seen.plan.precise else ""
     out.print(
-        f"simulated: {len(seen.plan.trials):,} trials in about {duration(seen.plan.estimate_s)}, "
+        f"simulated: {len(seen.plan.trials):,} trials in {most}about {duration(seen.most_s)}, "
         f"{seen.disk_mib / 1024:,.0f} GiB on the disks",
         markup=False,
     )
