@@ -118,6 +118,7 @@ pictures: packages-test setup ## the pictures of docs/, of a real study in Airfl
 	$(BIN)/python -m tests.browser.pictures
 
 docs: reference ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
+	@$(BIN)/python -m docs.generator.sample
 	$(BIN)/properdocs build --strict
 
 format: setup ## ruff's formatting and safe fixes
@@ -125,4 +126,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site docs/reference
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site docs/reference docs/sample-report.html

@@ -1,6 +1,6 @@
 """The talk's claims C1 to C9 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
-The rules are in claims.toml and docs/claims.md, and were fixed before any data. Each part of a claim is a
+The rules are in claims.toml, and were fixed before any data. Each part of a claim is a
 separate finding. A claim is confirmed if all of its parts are,
 refuted if any part is, and otherwise there is no claim.
 """

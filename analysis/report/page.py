@@ -111,7 +111,7 @@ def render(summary: Summary) -> str:
         disclosure=headed(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
         documents=DOCUMENTS,
-        css=Markup(static("report.css")),
+        css=Markup(static("report.css") + static("sections.css")),
         scripts=scripts,
         policy=policy((*scripts, vega_bundle()), "'unsafe-eval'"),  # Vega compiles its expressions
         data=[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import signal
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import yaml
 
+from density_study.analysis.capacity.inputs.catalogue import Catalogue
+from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.summary.summary import Summary
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import InputError, StudyError
@@ -47,6 +50,10 @@ What is shipped with a lock, which names each jar with its SHA-256. `study stack
 Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. For an existing
 cluster, the client has the nearest version."""
 VERSIONS_GROUP = "configurations"
+PACKAGES_INTRODUCTION = """\
+What belongs into each package, by its docstring. [Architecture](../architecture.md) follows the data through
+them."""
+ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 _JAVAS = (17, 21, 25)
 _TITLES = {"cpu": "CPU"}
 
@@ -65,6 +72,9 @@ def pages() -> dict[str, str]:
         "environment.md": _environment(),
         "exit-codes.md": _exit_codes(),
         "shipped-studies.md": studies_page.shipped_studies_page(),
+        "claims.md": studies_page.claims_page(),
+        "capacity-files.md": _capacity_files(),
+        "packages.md": page("Packages", PACKAGES_INTRODUCTION, _packages()),
         "versions.md": page("Versions", VERSIONS_INTRODUCTION, _versions()),
     }
 
@@ -115,6 +125,35 @@ def _verified() -> str:
         f"[Each pair on the Java of the machine](../proof/index.md): HDFS, YARN, TestDFSIO, a row in HBase; "
         f"{last['date'][:10]} on {last['commit']}, {what}."
     )
+
+
+def _capacity_files() -> str:
+    introduction = (
+        "The two YAML files of [capacity planning](../capacity.md): the *catalogue* of host types with "
+        "prices, and the *profile*, what one genome needs. `study example catalog.yaml` writes an example of "
+        "the first, `study capacity import-trace` a profile. Implausible values (500 kW) are refused.\n\n"
+        "`[]` in a heading is an element of a list."
+    )
+    body = chain(
+        model_sections(Catalogue.model_json_schema(), "Catalogue"),
+        model_sections(Profile.model_json_schema(), "Profile"),
+    )
+    return page("Capacity files", introduction, body)
+
+
+def _packages() -> Iterator[str]:
+    found = [
+        path for room in ROOMS for path in sorted((project_root() / room).glob("*/__init__.py"))
+    ]
+    rows = [
+        (f"`{path.parent.relative_to(project_root())}`", _first_paragraph(path.read_text("utf-8")))
+        for path in found
+    ]
+    yield from table(("package", "what belongs there"), rows)
+
+
+def _first_paragraph(module: str) -> str:
+    return sentence((ast.get_docstring(ast.parse(module)) or "").partition("\n\n")[0])
 
 
 def _import_map() -> str:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from density_study.analysis.validity.rules import RULES
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.study.schema import study_schema
+from docs.generator import sample
 from docs.generator.cli_page import commands
 from docs.generator.pages import FOLDER, environment_variables, pages
 from docs.generator.rehearsed import known
@@ -33,11 +34,13 @@ def test_generated_pages_are_not_in_git() -> None:
 
 
 def test_twelve_shipped_studies_decide_a_question_and_the_others_say_that_they_only_show() -> None:
-    deciding = set(re.findall(r"^\| `([\w-]+)` \|", pages()["shipped-studies.md"], re.M))
+    text = pages()["shipped-studies.md"]
+    deciding = set(re.findall(r"^\| `([\w-]+)` \|", text, re.M))
     assert len(deciding) >= 12
     for path in STUDIES:
         first = path.read_text(encoding="utf-8").splitlines()[1]
         assert ("only shows" in first) == (path.stem not in deciding), path.stem
+        assert f"\n| {path.stem} | " in text, "every study is listed"
 
 
 def test_studies_that_decide_are_rehearsed_as_they_are_shipped() -> None:
@@ -49,6 +52,18 @@ def test_studies_that_decide_are_rehearsed_as_they_are_shipped() -> None:
     }
     assert len(rightly) >= 12
     assert {name for name, share in rightly.items() if share < 0.8} == set()
+
+
+def test_the_sample_report_decides_its_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "PAGE", tmp_path / "sample.html")
+    sample.main()
+    text = sample.PAGE.read_text(encoding="utf-8")
+    assert (
+        "Hypothesis halved is confirmed" in text
+        and "1 of 1 comparisons of questions decided" in text
+    )
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)

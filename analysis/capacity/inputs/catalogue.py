@@ -27,8 +27,10 @@ Gbits = Annotated[float, between(0.1, 1600, "Gbit/s", "in Mbit/s")]
 
 
 class DiskRate(FiniteModel):
-    disk_type: str
-    count: Annotated[int, between(1, 400, "disks", "the number of a whole rack")]
+    disk_type: str = Field(description="for example flash or hdd")
+    count: Annotated[int, between(1, 400, "disks", "the number of a whole rack")] = Field(
+        description="disks of this type per host"
+    )
     mib_s: Annotated[float, between(5, 50_000, "MiB/s of one disk", "in GB/s or KiB/s")] | None = (
         Field(None, description="sequential, of one disk, by its data sheet")
     )
@@ -46,24 +48,29 @@ class Accelerators(FiniteModel):
 
 
 class HostType(FiniteModel):
-    """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named."""
+    """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named. A reserved host
+    is a type of its own with its term."""
 
     name: str
     cores: Cores
-    cpu_speed: UncertainValue
+    cpu_speed: UncertainValue = Field(description="speed of one core over one of measured_on")
     ram_gib: Annotated[float, between(0.5, 65_536, "GiB", "in TiB or MiB")]
     disks: tuple[CatalogueDisk, ...] = Field(min_length=1)
-    accelerators: tuple[Accelerators, ...] = ()
+    accelerators: tuple[Accelerators, ...] = Field(
+        (), description="GPUs or FPGAs, which VMs share equally"
+    )
     network_gbit_s: Gbits | None = None
     capex_usd: Annotated[float, between(50, 5_000_000, "USD", "in thousands or cents")] | None = (
-        None
+        Field(None, description="price of a bought host")
     )
     maintenance: Annotated[float, between(0, 1.5, "(a share of capex)", "in percent")] = Field(
         0.0, description="over the 3 years, share of capex"
     )
-    kw: Annotated[float, between(0, 20, "kW", "in W")] = 0.0
+    kw: Annotated[float, between(0, 20, "kW", "in W")] = Field(
+        0.0, description="power of a bought host"
+    )
     usd_per_hour: Annotated[float, between(0.002, 1000, "USD", "in cents or per month")] | None = (
-        None
+        Field(None, description="rent, in place of capex_usd")
     )
     operations_usd_per_day: Annotated[float, between(0, 5000, "USD", "per year")] = 0.0
     commit_years: Annotated[int, between(0, 10, "years", "in months")] = Field(
@@ -71,10 +78,11 @@ class HostType(FiniteModel):
     )
     rack_units: Annotated[float, between(0, 50, "rack units", "in mm")] | None = None
     count: Annotated[int, between(1, 100_000, "hosts", "something else")] | None = Field(
-        None, description="hosts of this type that stand, for `study capacity carry`"
+        None,
+        description="existing hosts of this type, each type a cluster, for `study capacity carry`",
     )
     vms_per_host: Annotated[int, between(0, 1000, "VMs per host", "of the cluster")] | None = Field(
-        None, description="density of the hosts that stand; without it the best one is looked for"
+        None, description="density of existing hosts; null: the best measured one"
     )
 
     @model_validator(mode="after")
@@ -162,7 +170,9 @@ class MeasuredOn(FiniteModel):
 
     name: str
     cores: Cores
-    disks: tuple[DiskRate, ...] = Field((), description="without them, no rate is raised")
+    disks: tuple[DiskRate, ...] = Field(
+        (), description="without disks and network, rates are not raised on other hosts"
+    )
     network_gbit_s: Gbits | None = None
 
     def disks_of(self, disk_type: str) -> tuple[DiskRate, ...]:
@@ -170,8 +180,12 @@ class MeasuredOn(FiniteModel):
 
 
 class Site(FiniteModel):
-    usd_per_kwh: Annotated[float, between(0, 3, "USD", "in cents")]
-    pue: Annotated[float, between(1, 4, "(a ratio)", "in percent")]
+    usd_per_kwh: Annotated[float, between(0, 3, "USD", "in cents")] = Field(
+        description="price of power"
+    )
+    pue: Annotated[float, between(1, 4, "(a ratio)", "in percent")] = Field(
+        description="power usage effectiveness"
+    )
     price_error: float = Field(
         0.1, ge=0, lt=1, description="half width of the 90 % range of prices"
     )
@@ -179,9 +193,9 @@ class Site(FiniteModel):
 
 class Catalogue(FiniteModel):
     format: Literal[1]
-    catalogue: str
-    date: datetime.date
-    price_basis: str = Field(min_length=1)
+    catalogue: str = Field(description="its name")
+    date: datetime.date = Field(description="date of the prices")
+    price_basis: str = Field(min_length=1, description="where the prices are from")
     measured_on: MeasuredOn
     site: Site
     hosts: tuple[HostType, ...] = Field(min_length=1)

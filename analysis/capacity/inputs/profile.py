@@ -50,8 +50,8 @@ class Accelerator(FiniteModel):
     """GPUs or FPGAs of a stage's tasks, in place of core-hours."""
 
     kind: str = Field(description="as the catalogue calls it, for example A100")
-    hours: UncertainValue = Field(description="of one accelerator, for one genome")
-    per_task: int = Field(1, ge=1)
+    hours: UncertainValue = Field(description="hours of one accelerator for one genome")
+    per_task: int = Field(1, ge=1, description="accelerators of one task")
 
 
 class Stage(FiniteModel):
@@ -59,7 +59,7 @@ class Stage(FiniteModel):
     accelerators of its stage."""
 
     name: str = Field(pattern=r"^[a-z0-9-]+$")
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] = Field((), description="stages that end before it begins")
     core_hours: UncertainValue | None = Field(
         None, description="for one genome, on the reference CPU"
     )
@@ -68,12 +68,12 @@ class Stage(FiniteModel):
         None, description="share of its cores a task keeps busy"
     )
     tasks: int = Field(1, ge=1, description="tasks of one genome that may run at once")
-    cores_per_task: int = Field(1, ge=1)
+    cores_per_task: int = Field(1, ge=1, description="cores of one task")
     lost: float = Field(
         0.0, ge=0, le=1, description="share of core_hours in attempts that did not succeed"
     )
     ram_gib: UncertainValue | None = Field(
-        None, description="of one task: what it requests, or where that is unknown its peak"
+        None, description="memory of one task: what it requests, or where that is unknown its peak"
     )
     ram_used_gib: UncertainValue | None = Field(
         None, description="peak of one task, if ram_gib is what it requests"
@@ -108,18 +108,18 @@ class Retention(FiniteModel):
 
 
 class Storage(FiniteModel):
-    replication: int = Field(3, ge=1)
-    horizon_days: int = Field(1095, ge=1)
+    replication: int = Field(3, ge=1, description="replicas")
+    horizon_days: int = Field(1095, ge=1, description="planning horizon")
     genomes_at_start: int = Field(0, ge=0, description="cohort there is already")
     fill: float = Field(0.75, gt=0, le=1, description="share of a disk that may be full")
-    scratch_gib: UncertainValue = Field(description="of a genome in work, not replicated")
+    scratch_gib: UncertainValue = Field(description="space of a genome in work, not replicated")
     kept: tuple[Retention, ...]
 
 
 class Query(FiniteModel):
     """Cohort queries: their rate does not depend on the genomes per day."""
 
-    per_s: UncertainValue
+    per_s: UncertainValue = Field(description="cohort queries per second")
     scans: UncertainValue = Field(description="scan operations of one query")
 
 
@@ -128,16 +128,17 @@ class Profile(FiniteModel):
     profile: str
     about: str
     peak: UncertainValue = Field(description="busiest hour over mean")
-    availability: UncertainValue
+    availability: UncertainValue = Field(description="share of the time the cluster is up")
     daemon_gib: UncertainValue = Field(
         description="memory of a VM that daemons and its system take"
     )
-    rho_max: float = Field(0.8, gt=0, lt=1)
+    rho_max: float = Field(0.8, gt=0, lt=1, description="highest utilization of a plan")
     stages: tuple[Stage, ...]
     query: Query | None = None
     storage: Storage
     measured_by: dict[Resource, tuple[str, ...]] = Field(
-        description="patterns of the groups that provide a resource, best first"
+        description="patterns of the groups that provide a resource, best first; `--measured-by` of a "
+        "command overrides them"
     )
     unknown: tuple[str, ...] = Field(
         (), description="what the source of the profile does not say; plans repeat it"

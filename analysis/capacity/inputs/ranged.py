@@ -47,12 +47,13 @@ class FiniteModel(BaseModel):
             raise InputError(
                 sentence(first, key),
                 f"{path}:{document.line_of(location)}" + (f", key {key}" if key else ""),
-                "correct the key; the page Capacity planning lists all keys.",
+                "correct the key; the page Capacity files lists all keys.",
             ) from error
 
 
 class UncertainValue(FiniteModel):
-    """low <= value <= high, all positive, or all 0 for something that does not happen."""
+    """low <= value <= high, all positive, or all 0 for something that does not happen. low to high is the
+    middle 90 % of what is possible."""
 
     value: float = Field(ge=0)
     low: float = Field(ge=0)

@@ -4,7 +4,6 @@ cases."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,6 +12,7 @@ from density_study.analysis.findings.claims import CLAIMS
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
+from docs.generator.pages import pages
 from tests.support.variants import dfsio, noisy, ycsb
 
 World = tuple[TestCaseSummary, ...]
@@ -147,7 +147,7 @@ def test_unequal_disclosures_prevent_a_claim() -> None:
 
 
 def test_the_documented_rules_are_the_rules() -> None:
-    page = Path("docs/claims.md").read_text(encoding="utf-8")
+    page = pages()["claims.md"]
     assert len(CLAIMS) == 9
     for claim in CLAIMS:
         assert f"| {claim.id} | {claim.statement} | {claim.rule} |\n" in page
