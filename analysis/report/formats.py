@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from density_study.analysis.report.charts.figure import DataTable
@@ -16,7 +15,7 @@ from density_study.analysis.report.charts.findings_table import findings_table, 
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.report.trials import counts, reasons
 from density_study.analysis.summary.summary import Summary
-from density_study.cluster.model.plain import csv_cell
+from density_study.cluster.model.plain import csv_cell, escaped
 
 _OF_TEST_CASE = (
     "topology",
@@ -39,7 +38,6 @@ _OF_METRIC = (
     "n",
 )
 CSV_COLUMNS = ("study", "run", *_OF_TEST_CASE, "metric", *_OF_METRIC, "points")
-_MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
 def as_csv(summary: Summary) -> str:
@@ -91,11 +89,6 @@ def _table(table: DataTable) -> Iterator[str]:
     yield f"|{'---|' * len(table.columns)}"
     for row in table.rows:
         yield f"| {' | '.join(map(escaped, row))} |"
-
-
-def escaped(text: str) -> str:
-    """One line that Markdown, and HTML inside it, treats as plain text."""
-    return _MEANING.sub(r"\\\1", " ".join(text.split()))
 
 
 def as_json(summary: Summary) -> str:

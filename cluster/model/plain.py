@@ -11,6 +11,7 @@ _CONTROLS = re.compile(
 )
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 _LINE_ENDS = re.compile("[\t\n\r\u2028\u2029]")
 
 
@@ -29,6 +30,11 @@ def csv_cell(value: object) -> object:
     if isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
     return "" if value is None else value
+
+
+def escaped(text: str) -> str:
+    """One line that Markdown, and HTML inside it, treats as plain text."""
+    return _MEANING.sub(r"\\\1", " ".join(text.split()))
 
 
 def plain_json(text: str) -> str:

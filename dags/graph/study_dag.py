@@ -21,6 +21,7 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
+from density_study.cluster.model.plain import escaped
 from density_study.dags.notify.late import deadline
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
@@ -156,11 +157,12 @@ def _limit(outline: Outline, limit_s: float) -> timedelta:
 
 def _about(outline: Outline) -> str:
     rows = "\n".join(
-        f"| `{build.build}` | {build.label} | {len(build.trials)} | {duration(_estimate_s(outline, build))} |"
+        f"| `{build.build}` | {escaped(build.label)} | {len(build.trials)} "
+        f"| {duration(_estimate_s(outline, build))} |"
         for build in outline.builds
     )
     return (
-        f"{outline.question or f'The study {outline.study}.'}\n\n"
+        f"{escaped(outline.question) or f'The study {outline.study}.'}\n\n"
         f"{outline.trials} trials on {len(outline.builds)} builds, about {duration(outline.estimate_s)}.\n\n"
         f"| build | cluster | trials | about |\n|---|---|---|---|\n{rows}\n{OPERATING}"
     )
@@ -171,8 +173,10 @@ def _estimate_s(outline: Outline, build: BuildOutline) -> float:
 
 
 def _about_trial(trial: TrialOutline) -> str:
-    rows = "\n".join(f"| {key} | {value} |" for key, value in trial.parameters.items())
+    rows = "\n".join(
+        f"| {escaped(key)} | {escaped(value)} |" for key, value in trial.parameters.items()
+    )
     return (
-        f"**{trial.label}**, about {duration(trial.estimate_s)}. Record: `records/{trial.trial}`\n\n"
+        f"**{escaped(trial.label)}**, about {duration(trial.estimate_s)}. Record: `records/{trial.trial}`\n\n"
         f"| parameter | value |\n|---|---|\n{rows}\n"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -201,3 +202,21 @@ def test_reap_clusters_runs_alone_and_removes_remains_of_a_killed_run(
     assert reap["states"] == ["success", "success"]
     assert reap["alive_after_look"] is True
     assert reap["exit"] == -15
+
+
+def test_texts_of_a_study_are_plain_text_on_airflows_pages(airflow: None) -> None:
+    """Its pages show Markdown: an image would load from another host, a link lead there."""
+    from density_study.dags.graph.study_dag import _about, _about_trial
+    from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
+
+    evil = "![x](http://192.0.2.1/a.png) <img src=http://192.0.2.1/b> [a](javascript:x)\n\n# b | c"
+    trial = TrialOutline("t", evil, 1.0, 1.0, {evil: evil})
+    build = BuildOutline("b1", evil, (trial,))
+    outline = Outline(
+        "s", evil, "local", (), None, None, None, False, False, 1.0, 1.0, 1.0, (build,)
+    )
+    for page in (_about(outline), _about_trial(trial)):
+        assert "http" in page
+        meant = re.sub(r"\\.", "", page)  # without what is escaped
+        assert not [mark for mark in ("![", "](", "<", "\n# b") if mark in meant]
+        assert {line.count("|") for line in meant.splitlines() if line.startswith("|")} <= {3, 5}

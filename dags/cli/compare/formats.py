@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from density_study.analysis.comparison.compare import Change, RunComparison
-from density_study.analysis.report.formats import escaped
+from density_study.cluster.model.plain import escaped
 from density_study.dags.stages.comparison import format_change
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

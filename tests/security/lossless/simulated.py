@@ -27,7 +27,7 @@ def kinds(seen: list[str], place: Path) -> list[int]:
     """The first and the last write of each kind: of one name but for numbers, by one call."""
     found: dict[str, list[int]] = {}
     for at, write in enumerate(seen):
-        kind = re.sub(r"[0-9a-f]{8}\.\d+|\d+", "#", write.replace(str(place), ""))
+        kind = re.sub(r"[0-9a-f]{32}|[0-9a-f]{8}\.\d+|\d+", "#", write.replace(str(place), ""))
         found.setdefault(kind, []).append(at)
     return sorted({at for every in found.values() for at in (every[0], every[-1])})
 

@@ -51,7 +51,8 @@ def test_each_write_of_an_analysis(
     records = recorded(place)
     tried = 0
     for name in STAGE_NAMES:
-        with watched(Writes(place)) as writes:
+        pipeline.run_stage(name, measured)
+        with watched(Writes(place)) as writes:  # again: folders are there then
             pipeline.run_stage(name, measured)
         undisturbed = results(measured)
         for number, words in ERRORS.items():
@@ -59,11 +60,14 @@ def test_each_write_of_an_analysis(
                 where = f"{name}: {errno.errorcode[number]} at {writes.seen[first]}"
                 caplog.clear()
                 fault = ""
-                with watched(Writes(place, number, first, removals=number == errno.EROFS)):
+                with watched(
+                    Writes(place, number, first, removals=number == errno.EROFS)
+                ) as failing:
                     try:
                         pipeline.run_stage(name, measured)
                     except StudyError as error:
                         fault = str(error)
+                assert len(failing.seen) > first, (where, "was not written again")
                 assert words in fault or (not fault and NO_HUB in caplog.text), (where, fault)
                 assert recorded(place) == records, where
                 pipeline.run_stage(name, measured)
