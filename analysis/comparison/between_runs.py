@@ -20,7 +20,7 @@ from density_study.analysis.statistics.power import ALPHA, FALSE_ALARM, TOGETHER
 REMEMBERED = 60
 """Newest earlier runs that tell the variation."""
 _MIN_COMMON = 7  # deviations that tell how alike the numbers of a run vary
-_MIN_ALIKE = 20  # deviations that tell how alike neighbouring runs are
+_MIN_ALIKE = 30  # deviations that tell how alike neighbouring runs are
 _MOST_ALIKE = 0.9
 _TINY = 1e-9
 
@@ -145,12 +145,15 @@ class _Deviation(NamedTuple):
 
 def _memory(deviations: Iterable[_Deviation]) -> float:
     """The share of its last run's deviation that a base predicts best with: 0 for independent nights, and
-    until enough runs tell it. A regression through 0."""
+    until enough runs tell it. A regression through 0, less its standard error: what chance makes of
+    independent nights would add false alarms."""
     found = tuple(deviations)
     squares = sum(one.before**2 for one in found)
     if len(found) < _MIN_ALIKE or squares <= 0:
         return 0.0
-    return min(max(sum(one.own * one.before for one in found) / squares, 0.0), _MOST_ALIKE)
+    slope = sum(one.own * one.before for one in found) / squares
+    error = _rms(_left(found, slope)) / sqrt(squares)
+    return min(max(slope - error, 0.0), _MOST_ALIKE)
 
 
 def _left(deviations: Iterable[_Deviation], memory: float) -> list[float]:

@@ -24,7 +24,7 @@ from tests.known_answers.answer import Answer, KnownAnswer
 
 NOISE = 0.025
 REPORTS = 2000
-STUDIES = ("talk-2013", "collectors", "stores", "tiers")
+STUDIES = ("talk-2013", "collectors", "stores", "tiers", "containers", "network")
 Truth = Callable[[Question], float]
 
 

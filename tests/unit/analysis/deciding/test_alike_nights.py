@@ -34,5 +34,5 @@ def test_independent_nights_are_held_against_the_mean() -> None:
 
 
 def test_few_nights_tell_nothing_about_it() -> None:
-    assert judged(WAVE[:20], 0.0).memory == 0.0
-    assert judged(WAVE[:23], 0.0).memory > 0.5
+    assert judged(WAVE[:31], 0.0).memory == 0.0
+    assert judged(WAVE[:34], 0.0).memory > 0.5
