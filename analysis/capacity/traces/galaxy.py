@@ -1,5 +1,6 @@
 """Galaxy's job metrics: a job with `job_metrics` (`/api/jobs/ID?full=true`), a list of jobs, such a job
-within the key `metrics` (galaxy-benchmarker), or the bare list of `/api/jobs/ID/metrics`.
+within the key `metrics` (galaxy-benchmarker) or within Planemo's tool_test_output.json, or the bare list of
+`/api/jobs/ID/metrics`.
 
 CPU and peak memory come from the cgroup plugin, of version 1 or 2, and are unknown without it.
 (Galaxy's documentation, "Collecting Job Metrics".)
@@ -12,24 +13,29 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted, linked
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
 CPU_S = {"cpuacct.usage": 1e-9, "cpu.stat.usage_usec": 1e-6}  # cgroup v1, v2
 PEAK = ("memory.peak", "memory.max_usage_in_bytes")
+AROUND = ("metrics", "tests", "data", "job")  # keys that lead to a job
 
 
 def read(source: Source) -> Record:
     """InputError if it has no job with metrics."""
-    jobs = list(_jobs(source.document(), source.path.name.partition(".")[0]))
+    document = source.document()
+    jobs = list(_jobs(document, source.path.name.partition(".")[0]))
     if not jobs:
         source.refuse("no job of it has job_metrics.", "request jobs with ?full=true.")
     try:
         tasks = [_task(job) for job in jobs]
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         source.refuse(f"a job cannot be parsed: {error}.", "give the file as Galaxy wrote it.")
-    return Record(tuple(linked(tasks, jobs, _datasets)))
+    tests = document.get("tests") if isinstance(document, dict) else None
+    without = len(tests) - len(jobs) if isinstance(tests, list) else 0
+    unknown = (f"{counted(without, 'test')} of Planemo without a job: no work is counted",)
+    return Record(tuple(linked(tasks, jobs, _datasets)), unknown if without > 0 else ())
 
 
 def _jobs(document: object, name: str) -> Iterator[Mapping[str, Any]]:
@@ -40,12 +46,11 @@ def _jobs(document: object, name: str) -> Iterator[Mapping[str, Any]]:
     elif isinstance(document, list):
         for one in document:
             yield from _jobs(one, name)
+    elif isinstance(document, dict) and isinstance(document.get("job_metrics"), list):
+        yield document
     elif isinstance(document, dict):
-        inner = document.get("metrics")
-        if isinstance(inner, dict):
-            yield from _jobs(inner, name)
-        elif isinstance(document.get("job_metrics"), list):
-            yield document
+        for key in AROUND:
+            yield from _jobs(document.get(key), name)
 
 
 def _task(job: Mapping[str, Any]) -> Task:

@@ -1,12 +1,13 @@
 """The run manifest of AWS HealthOmics (CloudWatch log stream `manifest/run/ID/UUID`).
 
-JSON lines as the log has them, the answer of `aws logs get-log-events`, or the list that `omics-run-analyzer
---show` prints. Reserved, average and largest CPUs and GiB of each task (HealthOmics user guide, "Run manifest
-logs").
+JSON lines as the log has them, the answer of `aws logs get-log-events` or of `aws omics list-run-tasks`, or
+the list that `omics-run-analyzer --show` prints. Reserved, average and largest CPUs and GiB of each task
+(HealthOmics user guide, "Run manifest logs").
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +16,9 @@ from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known,
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted
 
-OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "FAILED": "lost", "CANCELLED": "lost"}
+OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "SUCCESS": "done", "FAILED": "lost",
+                                "CANCELLED": "lost"}  # fmt: skip
+LISTS = ("events", "items")  # keys of an answer that hold its entries
 SCATTER = re.compile(r"(?P<process>.+?)-\d+-(?P<tag>\d+)")  # of WDL: foo-01-000
 TAGGED = re.compile(r"(?P<process>[^(]*[^(\s])\s*\((?P<tag>.*)\)")  # of Nextflow: BWA (s1)
 
@@ -41,16 +44,24 @@ def read(source: Source) -> Record:
 
 def _entries(source: Source) -> Iterator[tuple[int, Any]]:
     start = source.head.lstrip(b"\xef\xbb\xbf \r\n")
-    document = None
-    if start.startswith(b"[") or re.match(rb'\{\s*"(events|nextForwardToken)"', start):
-        document = source.document()
-    if document is None:
-        for line, text in source.lines():
-            yield line, _message(source, line, source.value(text, line))
-        return
-    events = document.get("events", []) if isinstance(document, dict) else document
-    for place, event in enumerate(events if isinstance(events, list) else [], start=1):
-        yield place, _message(source, place, event)
+    first, more, _ = start.partition(b"\n")
+    if more and not _is_whole(first):  # a document over several lines
+        values = iter([(1, source.document())])
+    else:
+        values = ((line, source.value(text, line)) for line, text in source.lines())
+    for line, value in values:
+        inner = [value.get(key) for key in LISTS] if isinstance(value, dict) else [value]
+        lists = [one for one in inner if isinstance(one, list)]
+        for place, entry in enumerate(lists[0] if lists else [value], start=line):
+            yield place, _message(source, place, entry)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _message(source: Source, line: int, event: object) -> object:

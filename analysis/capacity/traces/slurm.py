@@ -8,7 +8,7 @@ CPU, `4G` of the job, all of 1024. (Slurm's manual, "sacct".)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from density_study.analysis.capacity.traces.amounts import (
@@ -30,6 +30,8 @@ RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESI
 ALL = "jobs"
 MOST_NAME = 1024  # of a job, as Slurm has it; a longer one would take the pattern long
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
+OF_SNAKEMAKE = re.compile(r"rule_(?P<process>.+?)(?:_wildcards_(?P<tag>.*))?")  # a comment
+_RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DELIMITER = re.compile(r"\bJobID(?:Raw)?\b([^\w\n]+)|([^\w\n]+)JobID(?:Raw)?\b")
 _REQUEST = re.compile(r"(?P<size>[0-9.]+[KMGTP]?)(?P<per>[nc]?)", re.IGNORECASE)
 
@@ -46,6 +48,8 @@ class Attempt:
 def read(source: Source) -> Record:
     """InputError, with the line and the command to export with, if it cannot be read."""
     header = source.head.decode("utf-8-sig", "replace").split("\n", 1)[0]
+    if not re.search(r"\bJobID(Raw)?\b", header):
+        source.refuse("the column JobID is missing.", COMMAND)
     marks = _DELIMITER.search(header)
     mark = (marks[1] or marks[2]).strip(" ") if marks else ""
     if not mark:
@@ -66,7 +70,11 @@ def read(source: Source) -> Record:
         unknown.append("the record has no JobName: all jobs are one stage")
     if not re.search(r"\bNTasks\b", header) and any(task.rss_mib for task in tasks):
         unknown.append(
-            "the record has no NTasks: a step's memory is that of its largest task alone"
+            "the record has no NTasks: a step's memory and I/O are those of its largest task alone"
+        )
+    if any(_RUN_ID.fullmatch(task.process) for task in tasks):
+        unknown.append(
+            "Snakemake names jobs by the run, and the record has no Comment: all rules are one stage"
         )
     return Record(tuple(tasks), tuple(unknown))
 
@@ -91,6 +99,8 @@ def _task(attempt: Attempt) -> Task:
     status = job["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
     name = job.get("JobName") or ALL
     match = OF_NEXTFLOW.fullmatch(name) if len(name) <= MOST_NAME else None
+    if _RUN_ID.fullmatch(name):
+        match = OF_SNAKEMAKE.fullmatch(job.get("Comment", "")[:MOST_NAME])
     array = (job.get("JobID") or "").partition("_")[2]
     elapsed_s = number(job.get("ElapsedRaw"))
     if elapsed_s is None:
@@ -111,8 +121,10 @@ def _task(attempt: Attempt) -> Task:
         cpus=reserved,
         rss_mib=_most(_used_mib(step) for step in (job, *attempt.steps)),
         requested_mib=_requested_mib(job, reserved) or of_job_mib or None,
-        read_mib=_sum("MaxDiskRead", attempt.steps),
-        write_mib=_sum("MaxDiskWrite", attempt.steps),
+        read_mib=_sum(_moved_mib(step, "TRESUsageInTot", "MaxDiskRead") for step in attempt.steps),
+        write_mib=_sum(
+            _moved_mib(step, "TRESUsageOutTot", "MaxDiskWrite") for step in attempt.steps
+        ),
         submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
         end_s=epoch_s(job.get("End")),
     )
@@ -129,9 +141,17 @@ def _cpu_s(job: Row) -> float | None:
 def _used_mib(step: Row) -> float | None:
     """Memory of all processes of a step. MaxRSS is that of its largest task alone."""
     total = mib(_in_tres(step.get("TRESUsageInTot", ""), "mem"), None)
-    if total is not None:
-        return total
-    of_one = mib(step.get("MaxRSS"), None)
+    return total if total is not None else _of_all_tasks(step, "MaxRSS")
+
+
+def _moved_mib(step: Row, total: str, largest: str) -> float | None:
+    """What all processes of a step read or wrote; at most that of the largest task for each task."""
+    found = mib(_in_tres(step.get(total, ""), "fs/disk"))
+    return found if found is not None else _of_all_tasks(step, largest)
+
+
+def _of_all_tasks(step: Row, column: str) -> float | None:
+    of_one = mib(step.get(column), None)
     return None if of_one is None else of_one * (number(step.get("NTasks")) or 1)
 
 
@@ -156,9 +176,8 @@ def _requested_mib(job: Row, reserved: int | None) -> float | None:
     return None if times is None else size * times
 
 
-def _sum(column: str, steps: Sequence[Row]) -> float | None:
-    found = [mib(step.get(column), None) for step in steps]
-    amounts = [amount for amount in found if amount is not None]
+def _sum(values: Iterator[float | None]) -> float | None:
+    amounts = [value for value in values if value is not None]
     return sum(amounts) if amounts else None
 
 

@@ -17,6 +17,10 @@ from density_study.analysis.capacity.traces.task import Record, Task
 MEASURES = {
     "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
     "cpu_time", "cpu_usage", "resources", "input_size_mb", "threads", "params",
+    # of tricorder, which writes the same table
+    "major_page_faults", "minor_page_faults", "voluntary_ctx_switches", "involuntary_ctx_switches",
+    "peak_n_threads", "peak_n_procs", "loadavg_1m_start", "loadavg_1m_end", "max_swap",
+    "page_cache_start", "page_cache_end",
 }  # fmt: skip
 ENDINGS = re.compile(r"\.(gz|tsv|txt|jsonl|benchmarks?|bench|log)\b", re.IGNORECASE)
 ANY_RULE = re.compile(r"(benchmarks?|bench|logs?|results?|output|\.)", re.IGNORECASE)
@@ -93,7 +97,7 @@ def _cpu_s(row: Mapping[str, str]) -> float | None:
 def _named(source: Source, row: Mapping[str, str]) -> tuple[str, str]:
     """(rule, wildcards). The old format has neither: a folder of its own is a rule's, else the file's
     name."""
-    if rule := known(row.get("rule_name")):
+    if rule := known(row.get("rule_name", row.get("rule"))):
         wildcards = _pairs(row.get("wildcards", ""))
         return rule, wildcards.get("sample") or ",".join(wildcards.values())
     others = [v for k, v in row.items() if k not in MEASURES and k not in ("jobid", "wildcards")]

@@ -29,6 +29,7 @@ class _Log:
     properties: Mapping[str, str] = field(default_factory=dict)
     executor_cores: int = 0
     python: set[int] = field(default_factory=set)
+    lacking: dict[str, None] = field(default_factory=dict)  # metrics beside one that is there
     tasks: list[tuple[int, Task]] = field(default_factory=list)
     ended: bool = False
 
@@ -51,14 +52,20 @@ def read(source: Source) -> Record:
         for stage, task in log.tasks
     )
     unknown = [] if log.ended else ["the application did not end: the log is not of a whole run"]
+    if log.lacking:
+        unknown.append(
+            f"the log does not say the {' and '.join(log.lacking)}: without it, tasks count as shorter"
+        )
     if log.python:
         unknown.append("Spark does not count the CPU time of its Python workers")
-    notes = (
-        (f"more than {MOST_STAGES} stages: those of the same name are one, side by side",)
-        if merged
-        else ()
-    )
-    return Record(tasks, tuple(unknown), notes)
+    notes = [
+        f"more than {MOST_STAGES} stages: those of the same name are one, side by side"
+    ] * merged
+    if memory_mib is not None and _heap_property(log) not in log.properties:
+        notes.append(
+            f"{_heap_property(log)} is not set: Spark's default of {HEAP_MIB:g} MiB counts"
+        )
+    return Record(tasks, tuple(unknown), tuple(notes))
 
 
 def _take(log: _Log, event: Mapping[str, Any]) -> None:
@@ -85,14 +92,14 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
     info, metrics = event["Task Info"], event.get("Task Metrics") or {}
     reason = str((event.get("Task End Reason") or {}).get("Reason", "unknown"))
     stage = int(event["Stage ID"])
-    run_s = _both(metrics, "Executor Run Time", "Executor Deserialize Time", 1e-3)
+    run_s = _both(log, metrics, "Executor Run Time", "Executor Deserialize Time", 1e-3)
     if run_s is None:  # of an executor that was lost
         launch_s, end_s = (_scaled(info.get(f"{one} Time"), 1e-3) for one in ("Launch", "Finish"))
         run_s = end_s - launch_s if launch_s and end_s and end_s >= launch_s else None
     read, written = metrics.get("Input Metrics") or {}, metrics.get("Output Metrics") or {}
     finish_s = _scaled(info.get("Finish Time"), 1e-3)
     # since release 2.1, and of the JVM alone
-    cpu_s = _both(metrics, "Executor CPU Time", "Executor Deserialize CPU Time", 1e-9)
+    cpu_s = _both(log, metrics, "Executor CPU Time", "Executor Deserialize CPU Time", 1e-9)
     return Task(
         process="",
         tag="",
@@ -110,10 +117,16 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
     )
 
 
-def _both(metrics: Mapping[str, Any], first: str, second: str, factor: float) -> float | None:
+def _both(
+    log: _Log, metrics: Mapping[str, Any], first: str, second: str, factor: float
+) -> float | None:
     """The sum of two metrics; None without the first."""
-    found = _scaled(metrics.get(first), factor)
-    return None if found is None else found + (_scaled(metrics.get(second), factor) or 0.0)
+    found, more = (_scaled(metrics.get(name), factor) for name in (first, second))
+    if found is None:
+        return None
+    if more is None:
+        log.lacking[second] = None
+    return found + (more or 0.0)
 
 
 def _name(log: _Log, stage: int, merged: bool) -> str:
@@ -130,13 +143,19 @@ def _memory_mib(log: _Log) -> float | None:
     """Of one task: its share of the executor's heap and overhead; in local mode of the driver's."""
     if not log.executor_cores or not log.properties:
         return None
-    local = str(log.properties.get("spark.master", "")).startswith("local")
-    role = "driver" if local else "executor"
-    heap = mib(log.properties.get(f"spark.{role}.memory"), "M") or HEAP_MIB
-    overhead = mib(log.properties.get(f"spark.{role}.memoryOverhead"), "M")
+    heap = mib(log.properties.get(_heap_property(log)), "M") or HEAP_MIB
+    overhead = mib(log.properties.get(f"{_heap_property(log)}Overhead"), "M")
     if overhead is None:
-        overhead = 0.0 if local else max(OVERHEAD_MIB, OVERHEAD_SHARE * heap)
+        overhead = 0.0 if _is_local(log) else max(OVERHEAD_MIB, OVERHEAD_SHARE * heap)
     return (heap + overhead) * _cpus(log) / log.executor_cores
+
+
+def _is_local(log: _Log) -> bool:
+    return str(log.properties.get("spark.master", "")).startswith("local")
+
+
+def _heap_property(log: _Log) -> str:
+    return f"spark.{'driver' if _is_local(log) else 'executor'}.memory"
 
 
 def _scaled(value: object, factor: float) -> float | None:
