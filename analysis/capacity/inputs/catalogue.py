@@ -40,6 +40,28 @@ class CatalogueDisk(DiskRate):
     size_gib: Annotated[float, between(4, 2_500_000, "GiB of one disk", "in TiB or MiB")]
 
 
+class SharedStore(FiniteModel):
+    """A file system that all hosts mount, such as NFS or Lustre. Files may lie there, rows of HBase not."""
+
+    disk_type: str = Field(description="as the points call it, for example lustre")
+    mib_s: Annotated[float, between(10, 2e7, "MiB/s of the whole file system", "in GB/s")] = Field(
+        description="sequential, of all hosts together"
+    )
+    size_gib: Annotated[float, between(100, 5e9, "GiB of the whole file system", "in TiB")] = Field(
+        description="usable, after its own redundancy"
+    )
+    usd_per_day: Annotated[float, between(0, 500_000, "USD per day", "per year")] = Field(
+        0.0, description="0: it stands, and costs the plan nothing"
+    )
+
+    def part(self, share: float) -> SharedStore:
+        """What is left for one of several clusters that use it."""
+        changed = {
+            name: getattr(self, name) * share for name in ("mib_s", "size_gib", "usd_per_day")
+        }
+        return self.model_copy(update=changed)
+
+
 class Accelerators(FiniteModel):
     """GPUs or FPGAs of a host."""
 
@@ -199,6 +221,7 @@ class Catalogue(FiniteModel):
     measured_on: MeasuredOn
     site: Site
     hosts: tuple[HostType, ...] = Field(min_length=1)
+    shared: tuple[SharedStore, ...] = Field((), description="file systems that all hosts mount")
 
     @property
     def is_example(self) -> bool:
@@ -210,7 +233,14 @@ class Catalogue(FiniteModel):
         names = [host.name for host in self.hosts]
         if len(set(names)) < len(names):
             raise ValueError("two host types have the same name")
+        local = {disk_type for host in self.hosts for disk_type in host.disk_types}
+        shared = [one.disk_type for one in self.shared]
+        if local & set(shared) or len(set(shared)) < len(shared):
+            raise ValueError("a shared file system needs a disk_type that no other disk has")
         return self
+
+    def shared_of(self, disk_type: str) -> SharedStore | None:
+        return next((one for one in self.shared if one.disk_type == disk_type), None)
 
 
 def read_standing(path: Path) -> Catalogue:

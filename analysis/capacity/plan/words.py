@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _RESOURCES = {
-    "hdfs_read": "reads from HDFS",
-    "hdfs_write": "writes to HDFS",
+    "hdfs_read": "reads of files",
+    "hdfs_write": "writes of files",
     "hbase_write": "writes to HBase",
     "hbase_scan": "scans of HBase",
     "genome_job": "whole-genome jobs",

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from density_study.analysis.capacity import Floats
-from density_study.analysis.capacity.inputs.catalogue import HostType
+from density_study.analysis.capacity.inputs.catalogue import HostType, SharedStore
 from density_study.analysis.capacity.inputs.profile import Resource, Stage
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.sizing.demand import Demand
@@ -30,20 +30,21 @@ FARTHEST = 10**6  # hosts: rates are then those of the largest count that a fore
 @dataclass(frozen=True)
 class ResourceSupply:
     """A supply on this host type. factor (draws,): rate relative to the measured host. required (draws,):
-    demanded rate. limit (draws,): maximum utilization. ceiling_per_host: rate that its disks never exceed."""
+    demanded rate. limit (draws,): maximum utilization. ceiling (k,): rate that disks by their data sheets
+    never exceed, at each count of hosts."""
 
     resource: Resource
     supply: MeasuredSupply
     factor: Floats
     required: Floats
     limit: Floats
-    ceiling_per_host: float | None = None
+    ceiling: Floats | None = None
 
     def need(self) -> Floats:
         """Hosts (draws,); infinite if no count within the forecast is enough."""
         rates = self.supply.rates * self.factor[:, None]
-        if self.ceiling_per_host is not None:
-            rates = np.minimum(rates, self.ceiling_per_host * self.supply.hosts[None, :])
+        if self.ceiling is not None:
+            rates = np.minimum(rates, self.ceiling[None, :])
         enough = rates * self.limit[:, None] >= self.required[:, None]
         # argmax is the first count that is enough, or 0 if none is; one more, because a host may fail
         first = self.supply.hosts[enough.argmax(axis=1)] + 1.0
@@ -53,17 +54,16 @@ class ResourceSupply:
         """Units per second with `hosts` up (draws,)."""
         place = int(np.clip(hosts - self.supply.hosts[0], 0, len(self.supply.hosts) - 1))
         rates: Floats = self.supply.rates[:, place] * self.factor
-        if self.ceiling_per_host is None:
+        if self.ceiling is None:
             return rates
-        bounded: Floats = np.minimum(rates, self.ceiling_per_host * self.supply.hosts[place])
+        bounded: Floats = np.minimum(rates, self.ceiling[place])
         return bounded
 
     def is_at_its_ceiling(self) -> bool:
         """Whether the disks' data sheets bound the rate of the largest forecast count, in most draws."""
-        if self.ceiling_per_host is None:
+        if self.ceiling is None:
             return False
-        ceiling = self.ceiling_per_host * self.supply.hosts[-1]
-        return float((self.supply.rates[:, -1] * self.factor >= ceiling).mean()) > 0.5
+        return float((self.supply.rates[:, -1] * self.factor >= self.ceiling[-1]).mean()) > 0.5
 
     def rho(self, hosts: int) -> Floats:
         """Utilization: demanded rate over capacity (draws,)."""
@@ -78,10 +78,11 @@ class Candidate:
     disk_type_random: str
     slots: Slots
     provided: tuple[ResourceSupply, ...]
-    # disk type to GiB that a host stores
+    # disk type to GiB that a host stores, or that a shared file system stores
     space_gib: Mapping[str, float] = field(repr=False)
     query: QueryCurve | None
     host_day_usd: float
+    shared: SharedStore | None = None  # where the files lie
     # mean seconds of a genome in the cluster (draws,), once they are simulated
     simulated_stay_s: Floats | None = field(default=None, repr=False)
 
@@ -98,13 +99,25 @@ class Candidate:
         """Disk type to GiB to store (draws,). Scratch space lies with the files, for as long as a genome
         stays: as simulated, or at least its critical path."""
         demand = self.demand
-        files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
+        files = demand.kept_gib("sequential", self.copies(self.disk_type_sequential))
+        rows = demand.kept_gib("random", self.copies(self.disk_type_random))
         if demand.profile.stages:
             stay_s = self.path_s() if self.simulated_stay_s is None else self.simulated_stay_s
             files = files + demand.scratch_gib(stay_s)
         if self.disk_type_sequential == self.disk_type_random:  # files and rows share the disks
             return {self.disk_type_sequential: files + rows}
         return {self.disk_type_sequential: files, self.disk_type_random: rows}
+
+    def _is_shared(self, disk_type: str) -> bool:
+        return self.shared is not None and disk_type == self.shared.disk_type
+
+    def copies(self, disk_type: str) -> int:
+        """Replicas of what is kept there; a shared file system has its own redundancy."""
+        return 1 if self._is_shared(disk_type) else self.demand.profile.storage.replication
+
+    def space(self, disk_type: str, hosts: float) -> float:
+        """GiB that `hosts` store on a disk type."""
+        return self.space_gib[disk_type] * (1.0 if self._is_shared(disk_type) else hosts)
 
     @cached_property
     def needs(self) -> dict[str, Floats]:
@@ -115,7 +128,10 @@ class Candidate:
         for one in self.provided:
             found[one.resource] = one.need()
         for disk_type, gib in self.stored_gib.items():
-            found[f"storage on {disk_type}"] = np.ceil(gib / self.space_gib[disk_type]) + 1.0
+            count = np.ceil(gib / self.space_gib[disk_type])
+            if self._is_shared(disk_type):  # no host adds space
+                count = np.where(count <= 1, 1.0, np.inf)
+            found[f"storage on {disk_type}"] = count + 1.0
         return found
 
     @cached_property
@@ -130,8 +146,14 @@ class Candidate:
         """Hosts to buy before turnaround is simulated; None if no count is enough in too many draws."""
         return enough_hosts(self.need)
 
+    @property
+    def fixed_usd(self) -> float:
+        """USD per day, whatever the hosts."""
+        return 0.0 if self.shared is None else self.shared.usd_per_day
+
     def usd_per_genome(self, hosts: int) -> float:
-        return hosts * self.host_day_usd / self.demand.question.genomes_per_day
+        day_usd = hosts * self.host_day_usd + self.fixed_usd
+        return day_usd / self.demand.question.genomes_per_day
 
     def rhos(self, hosts: int) -> dict[str, tuple[Floats, Floats]]:
         """Resource to (rho, limit), each (draws,), with `hosts` up."""
@@ -144,8 +166,10 @@ class Candidate:
         for one in self.provided:
             found[one.resource] = (one.rho(hosts), one.limit)
         for disk_type, gib in self.stored_gib.items():
-            space = self.space_gib[disk_type] * hosts
-            found[f"storage on {disk_type}"] = (gib / space, np.ones_like(some))
+            found[f"storage on {disk_type}"] = (
+                gib / self.space(disk_type, hosts),
+                np.ones_like(some),
+            )
         return found
 
     def stage_s(self, stage: Stage, hosts: int) -> Floats:

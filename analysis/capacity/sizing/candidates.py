@@ -23,8 +23,9 @@ from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, mis
 from density_study.analysis.capacity.sizing.slots import Slots
 from density_study.analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 from density_study.analysis.capacity.sizing.transfer import (
-    ceiling_per_host,
+    ceiling,
     latency_speed,
+    shared_ceiling,
     transfer,
 )
 
@@ -86,12 +87,11 @@ class Search:
             self.refused[forbidden] += 1
             return
         disk_types = slots.host.disk_types
-        sequential = {
-            one: _attempt(partial(self._provided, slots, one, True)) for one in disk_types
-        }
+        for_files = (*disk_types, *(one.disk_type for one in self.catalogue.shared))
+        sequential = {one: _attempt(partial(self._provided, slots, one, True)) for one in for_files}
         random = {one: _attempt(partial(self._provided, slots, one, False)) for one in disk_types}
         queries = {one: _attempt(partial(self._query, slots, one)) for one in disk_types}
-        for first, second in product(disk_types, disk_types):
+        for first, second in product(for_files, disk_types):
             parts = (sequential[first], random[second], queries[second])
             missing = [str(part) for part in parts if isinstance(part, NotMeasuredError)]
             self.refused.update(missing)
@@ -107,6 +107,8 @@ class Search:
     ) -> Candidate:
         sequential, random, query = parts
         random = tuple(self._limited(one, query) for one in random)
+        shared = self.catalogue.shared_of(first)
+        whole = {} if shared is None else {first: shared.size_gib}
         return Candidate(
             host=slots.host,
             vms_per_host=slots.vms_per_host,
@@ -115,9 +117,10 @@ class Search:
             slots=slots,
             provided=(*sequential, *random),
             space_gib={
-                disk_type: slots.host.size_gib(disk_type) * self.demand.profile.storage.fill
-                for disk_type in (first, second)
+                one: whole.get(one, slots.host.size_gib(one)) * self.demand.profile.storage.fill
+                for one in (first, second)
             },
+            shared=shared,
             query=query,
             host_day_usd=slots.host.usd_per_day(self.catalogue.site)
             if slots.host.is_priced
@@ -139,37 +142,46 @@ class Search:
     def _one(self, slots: Slots, disk_type: str, resource: Resource) -> ResourceSupply:
         limit = np.full(self.demand.question.draws, self.demand.profile.rho_max)
         required = self.demand.per_s(resource)
-        if resource in SEQUENTIAL and self.market.group(resource) is None:
+        shared, group = self.catalogue.shared_of(disk_type), self.market.group(resource)
+        unmeasured = shared is not None and (group, disk_type) not in self.market.surfaces
+        if resource in SEQUENTIAL and (group is None or unmeasured):
             supply = self._by_data_sheet(slots.host, disk_type, resource)
             return ResourceSupply(resource, supply, np.ones_like(limit), required, limit)
         supply = self.market.supply(resource, slots.vms_per_host, disk_type)
         for note in supply.notes:
             self.warnings[f"{supply.group}: {note}"] = None
         host, measured_on = slots.host, self.catalogue.measured_on
-        carried = transfer(resource, disk_type, host, slots.speed, measured_on)
+        carried = transfer(resource, disk_type, host, slots.speed, measured_on, shared)
         assumed = carried.note(measured_on.name)
         if assumed is not None:
             self.transfers[host.name, disk_type, resource] = assumed
         copies = self.demand.profile.storage.replication
-        ceiling = ceiling_per_host(resource, disk_type, host, copies)
-        return ResourceSupply(resource, supply, carried.factor, required, limit, ceiling)
+        if shared is None:
+            most = ceiling(resource, disk_type, host, copies, supply.hosts)
+        else:
+            most = shared_ceiling(shared, host, supply.hosts)
+        return ResourceSupply(resource, supply, carried.factor, required, limit, most)
 
     def _by_data_sheet(self, host: HostType, disk_type: str, resource: Resource) -> MeasuredSupply:
         """Sequential rate of the catalogue's disks, if HDFS was not measured."""
-        rate = host.mib_s(disk_type)
-        if rate is None:
+        hosts = np.arange(1, CATALOGUE_HOSTS + 1, dtype=float)
+        shared = self.catalogue.shared_of(disk_type)
+        if shared is None:
+            copies = self.demand.profile.storage.replication
+            most, lacks = ceiling(resource, disk_type, host, copies, hosts), "mib_s for"
+        else:
+            most, lacks = shared_ceiling(shared, host, hosts), "network_gbit_s to"
+        if most is None:
             raise NotMeasuredError(
-                f"no measured group provides {resource}, and {host.name} has no mib_s for {disk_type}: "
-                "measure TestDFSIO, or give the disks' rate"
+                f"no measured group provides {resource}, and {host.name} has no {lacks} {disk_type}: "
+                "measure TestDFSIO, or complete the catalogue"
             )
         assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' data sheets"
-        self.warnings[f"{resource} was not measured: {assumed}"] = None
+        where = "" if shared is None else f" on {disk_type}"
+        self.warnings[f"{resource} was not measured{where}: {assumed}"] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
-        # a disk writes every replica, but a read needs one
-        copies = self.demand.profile.storage.replication if resource == "hdfs_write" else 1
-        hosts = np.arange(1, CATALOGUE_HOSTS + 1, dtype=float)
-        rates = (rate * DISK_EFFICIENCY / copies * error)[:, None] * hosts[None, :]
+        rates = (DISK_EFFICIENCY * error)[:, None] * most[None, :]
         return MeasuredSupply("the catalogue's disks", hosts, rates, CATALOGUE_HOSTS, ())
 
     def _query(self, slots: Slots, disk_type: str) -> QueryCurve | None:

@@ -37,12 +37,18 @@ def carry_each(
     catalogue: Catalogue,
     growth: Growth | None = None,
 ) -> tuple[Carried | Excuse, ...]:
-    """Of each host type with a count, as a cluster of its own: it has its part of the existing cohort, by
-    disk space, and grows by its part of the load."""
+    """Of each host type with a count, as a cluster of its own: it has its part of the existing cohort and of
+    shared file systems, by disk space, and grows by its part of the load."""
     types = [host for host in catalogue.hosts if host.count is not None]
-    alone = [catalogue.model_copy(update={"hosts": (host,)}) for host in types]
     space = [host.gib * (host.count or 0) for host in types]
-    parts = [profile.part(one / sum(space)) for one in space]
+    shares = [one / sum(space) for one in space]
+    alone = [
+        catalogue.model_copy(
+            update={"hosts": (host,), "shared": tuple(one.part(share) for one in catalogue.shared)}
+        )
+        for host, share in zip(types, shares, strict=True)
+    ]
+    parts = [profile.part(share) for share in shares]
     found = [
         carry(question, model, *one, growth if len(alone) == 1 else None)
         for one in zip(parts, alone, strict=True)
@@ -132,6 +138,8 @@ def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
     fixed = replace(standing, densities=(one.vms_per_host,))
     tried = [("one more host", replace(fixed, count=fixed.count + 1))]
     for disk_type in dict.fromkeys((one.disk_type_sequential, one.disk_type_random)):
+        if disk_type not in host.disk_types:
+            continue  # shared: its disks are no part of a host
         name = f"one more {disk_type} disk in each host"
         tried.append((name, replace(fixed, host=more_disks(host, disk_type))))
     for density in neighbours(standing.search.densities, one.vms_per_host):

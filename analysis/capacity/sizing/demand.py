@@ -69,17 +69,17 @@ class Demand:
     def queries_per_s(self) -> Floats:
         return self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
 
-    def kept_gib(self, disk_type: str) -> Floats:
+    def kept_gib(self, access: str, copies: int) -> Floats:
         """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,)."""
-        # gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication
+        # gib * (genomes per day * min(days retained, horizon) + cohort at start) * copies
         storage = self.profile.storage
         total: Floats = np.zeros(self.question.draws)
         for kept in storage.kept:
-            if kept.access == disk_type:
+            if kept.access == access:
                 days = np.minimum(self.drawn[f"storage.{kept.name}.days"], storage.horizon_days)
                 genomes = self.question.genomes_per_day * days + storage.genomes_at_start
                 gib = self.drawn[f"storage.{kept.name}.gib"]
-                total = total + gib * genomes * storage.replication
+                total = total + gib * genomes * copies
         return total
 
     def scratch_gib(self, stay_s: Floats) -> Floats:

@@ -125,7 +125,7 @@ def _full(limit: str, days: float | None, grows: Growth) -> Full:
 
 def _disks(one: Candidate, disk_type: str, standing: Standing, grows: Growth) -> float | None:
     """Days until the data of a disk type no longer fit with one host failed; None if they always do."""
-    space = one.space_gib[disk_type] * (standing.count - 1)
+    space = one.space(disk_type, standing.count - 1)
 
     def fits(days: float) -> bool:
         gib = kept_gib(one, disk_type, grows, days)
@@ -152,7 +152,7 @@ def kept_gib(one: Candidate, disk_type: str, grows: Growth, days: float) -> Floa
         if place == disk_type:
             genomes = grows.genomes(days, demand.drawn[f"storage.{kept.name}.days"])
             gib = demand.drawn[f"storage.{kept.name}.gib"]
-            total = total + gib * (genomes + storage.genomes_at_start) * storage.replication
+            total = total + gib * (genomes + storage.genomes_at_start) * one.copies(place)
     if disk_type == one.disk_type_sequential and demand.profile.stages:
         then = replace(demand, question=replace(demand.question, genomes_per_day=grows.load(days)))
         total = total + then.scratch_gib(one.path_s())
@@ -171,11 +171,12 @@ def years(standing: Standing, key: Key, grows: Growth) -> Iterator[Year]:
         least = None if one is None else Sizing(one).least(SURE)
         hosts = None if least is None or hosts is None else max(hosts, least)
         priced = hosts is not None and host.is_priced
+        fixed_usd = 0.0 if one is None else one.fixed_usd
         yield Year(
             year=year,
             genomes_per_day=load,
             hosts=hosts,
-            usd=(hosts or 0) * host.usd_per_day(site) * YEAR_DAYS if priced else None,
+            usd=((hosts or 0) * host.usd_per_day(site) + fixed_usd) * YEAR_DAYS if priced else None,
             kw=hosts * host.kw if hosts is not None and host.kw else None,
             rack_units=hosts * host.rack_units if hosts is not None and host.rack_units else None,
         )

@@ -41,7 +41,7 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
     question, catalogue = chosen.demand.question, search.catalogue
     alternatives = tuple(_alternatives(others[:SHOWN_ALTERNATIVES]))
     cost = chosen.usd_per_genome(hosts)
-    hour = hosts * chosen.host_day_usd / 24
+    hour = cost * question.genomes_per_day / 24
     pressed = pressure(chosen, hosts)
     bound, share = bottleneck(pressed)
     return Plan(
@@ -58,7 +58,7 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
         disk_type_random=chosen.disk_type_random,
         usd_per_genome=quantiles(_costs(chosen, search)),
         usd_per_genome_as_bought=cost,
-        usd_3_years_per_daily_genome=hosts * chosen.host_day_usd * DAYS / question.genomes_per_day,
+        usd_3_years_per_daily_genome=cost * DAYS,
         usd_per_hour=hour,
         operations_per_usd_hour={
             one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided
@@ -125,7 +125,8 @@ def _costs(one: Candidate, search: Search) -> Floats:
     # the half width of a 90 % interval of normal (here log-normal) errors is 1.645 sigma
     error = search.catalogue.site.price_error / 1.645
     prices = np.exp(error * rng.standard_normal(one.demand.question.draws))
-    return one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
+    day_usd = one.need * one.host_day_usd + one.fixed_usd
+    return day_usd / one.demand.question.genomes_per_day * prices
 
 
 def loads(one: Candidate, hosts: int) -> Iterator[Load]:

@@ -47,7 +47,7 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
     standing = Standing(search, one.host, 0, (one.vms_per_host,))
     key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
     found = tuple(years(standing, key, grows))
-    usd = total_usd(one.host, search.catalogue.site, found)
+    usd = total_usd(one.host, search.catalogue.site, found, one.fixed_usd)
     genomes = float(grows.genomes(grows.years * YEAR_DAYS, np.array(np.inf)))
     return Purchase(
         host_type=one.host.name,
@@ -60,9 +60,11 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
     )
 
 
-def total_usd(host: HostType, site: Site, found: Sequence[Year]) -> float | None:
-    """Cost of all years together; None if a year has no host count."""
-    total, before = 0.0, 0
+def total_usd(
+    host: HostType, site: Site, found: Sequence[Year], fixed_usd: float = 0.0
+) -> float | None:
+    """Cost of all years together; None if a year has no host count. fixed_usd: of a day, without hosts."""
+    total, before = fixed_usd * YEAR_DAYS * len(found), 0
     for place, year in enumerate(found):
         if year.hosts is None:
             return None

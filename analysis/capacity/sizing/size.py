@@ -153,8 +153,11 @@ def _beyond(one: Candidate, search: Search) -> str:
             of_files = supplied.resource in SEQUENTIAL
             disk_type = one.disk_type_sequential if of_files else one.disk_type_random
             note = search.transfers.get((one.host.name, disk_type, supplied.resource))
-            if supplied.ceiling_per_host is not None and supplied.is_at_its_ceiling():
-                note = f"by their data sheets, its disks carry {supplied.ceiling_per_host:.4g}/s a host"
+            if supplied.ceiling is not None and supplied.is_at_its_ceiling():
+                each = supplied.ceiling[-1] / supply.hosts[-1]
+                note = f"by their data sheets, its disks carry {each:.4g}/s a host"
+                if one.shared is not None:
+                    note = f"{one.shared.disk_type} carries {one.shared.mib_s:.4g}/s in all"
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
                 f"with {one.vms_per_host} VMs per host on {disk_type} carry {kept:.4g}/s; "

@@ -23,10 +23,12 @@ from density_study.analysis.capacity.inputs.catalogue import (
     DiskRate,
     HostType,
     MeasuredOn,
+    SharedStore,
 )
 from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Resource
 
 CORES, DISKS, NETWORK = "cores", "disks", "network"
+MIB_S_PER_GBIT_S = 1e9 / 8 / 2**20
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,22 @@ class Transfer:
 
 
 def transfer(
-    resource: Resource, disk_type: str, host: HostType, speed: Floats, measured: MeasuredOn
+    resource: Resource,
+    disk_type: str,
+    host: HostType,
+    speed: Floats,
+    measured: MeasuredOn,
+    shared: SharedStore | None = None,
 ) -> Transfer:
-    """speed (draws,): of a core, relative to the measured host's."""
+    """speed (draws,): of a core, relative to the measured host's. shared: the file system of `disk_type`,
+    whose disks are the same whatever the hosts."""
     ratios: dict[str, Floats] = {CORES: host.cores / measured.cores * speed}
+    parts = {NETWORK: _ratio(host.network_gbit_s, measured.network_gbit_s)}
+    if shared is None:
+        here, there = host.disks_of(disk_type), measured.disks_of(disk_type)
+        parts = {DISKS: _of_disks(resource, here, there), **parts}
     unknown = []
-    for part, ratio in (
-        (DISKS, _of_disks(resource, host.disks_of(disk_type), measured.disks_of(disk_type))),
-        (NETWORK, _ratio(host.network_gbit_s, measured.network_gbit_s)),
-    ):
+    for part, ratio in parts.items():
         if ratio is None:
             unknown.append(part)
         ratios[part] = np.full_like(speed, 1.0 if ratio is None else ratio)
@@ -78,16 +87,25 @@ def latency_speed(disk_type: str, host: HostType, speed: Floats, measured: Measu
     return result
 
 
-def ceiling_per_host(
-    resource: Resource, disk_type: str, host: HostType, replication: int
-) -> float | None:
-    """MiB/s of HDFS that one host's disks carry by their data sheets; None for HBase, or without mib_s."""
+def ceiling(
+    resource: Resource, disk_type: str, host: HostType, replication: int, hosts: Floats
+) -> Floats | None:
+    """MiB/s of HDFS that the disks of `hosts` (k,) carry by their data sheets; None for HBase, or without
+    mib_s."""
     if resource not in SEQUENTIAL:
         return None
     rate = host.mib_s(disk_type)
     # a disk writes every replica, but a read needs one
     copies = replication if resource == "hdfs_write" else 1
-    return None if rate is None else rate / copies
+    return None if rate is None else hosts * rate / copies
+
+
+def shared_ceiling(shared: SharedStore, host: HostType, hosts: Floats) -> Floats | None:
+    """MiB/s that `hosts` (k,) move to or from a shared file system at most; None without network_gbit_s."""
+    if host.network_gbit_s is None:
+        return None
+    result: Floats = np.minimum(shared.mib_s, hosts * host.network_gbit_s * MIB_S_PER_GBIT_S)
+    return result
 
 
 def _of_disks(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from density_study.analysis.capacity.inputs.catalogue import Catalogue
+from density_study.analysis.capacity.inputs.catalogue import Accelerators, Catalogue
 
 HDD = {"disk_type": "hdd", "count": 8, "size_gib": 14901, "mib_s": 220}
 SITE = {"usd_per_kwh": 0.16, "pue": 1.4}
@@ -63,3 +63,20 @@ def random_offers(rng: np.random.Generator) -> Catalogue:
     measured = {"name": "m", "cores": 16, "disks": [{**HDD, "mib_s": 180}], "network_gbit_s": 10}
     measured["disks"] = [{"disk_type": "hdd", "count": 8, "mib_s": 180}]
     return offers(*hosts, measured_on=measured)
+
+
+def random_accelerated(rng: np.random.Generator) -> Catalogue:
+    """Two or three host types with one to eight A100."""
+    made = random_offers(rng)
+    hosts = tuple(
+        one.model_copy(
+            update={
+                "accelerators": (Accelerators(kind="A100", count=int(rng.choice((1, 2, 4, 8)))),),
+                "cores": one.cores * 2,
+                "ram_gib": one.ram_gib * 2,
+                "capex_usd": (one.capex_usd or 0) + float(rng.uniform(8000, 20000)),
+            }
+        )
+        for one in made.hosts
+    )
+    return made.model_copy(update={"hosts": hosts})

@@ -25,7 +25,7 @@ from density_study.analysis.capacity.sizing import turnaround as queue
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.size import size
-from tests.unit.analysis.capacity.offers import random_offers
+from tests.unit.analysis.capacity.offers import random_accelerated, random_offers
 from tests.unit.analysis.capacity.planning import points
 
 CATALOGUES = 100
@@ -84,8 +84,8 @@ def least(one: Candidate) -> int | None:
     return next(hosts for hosts in count(first) if carries(one, hosts))
 
 
-def cheapest(wanted: Question, hosts: Catalogue) -> float:
-    search = Search.of(wanted, model(), read_profile("wgs30x"), hosts)
+def cheapest(wanted: Question, hosts: Catalogue, profile: str = "wgs30x") -> float:
+    search = Search.of(wanted, model(), read_profile(profile), hosts)
     found = [(one, least(one)) for one in search.candidates()]
     return min((one.usd_per_genome(n) for one, n in found if n is not None), default=np.inf)
 
@@ -102,6 +102,18 @@ def test_size_and_brute_force_find_the_same_cost(
     found = size(wanted, model(), read_profile("wgs30x"), hosts)
     cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
     assert cost == pytest.approx(cheapest(wanted, hosts)), wanted
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(2000, 2008))
+def test_they_do_for_hosts_with_gpus(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "GENOMES", 60)
+    monkeypatch.setattr(queue, "SIMULATIONS", 16)
+    rng = np.random.default_rng(seed)
+    hosts, wanted = random_accelerated(rng), asked(rng)
+    found = size(wanted, model(), read_profile("wgs30x-gpu"), hosts)
+    cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
+    assert cost == pytest.approx(cheapest(wanted, hosts, "wgs30x-gpu")), wanted
 
 
 def _usd_per_day(wanted: Question, hosts: Catalogue) -> float:
