@@ -83,6 +83,7 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
+	$(BIN)/pytest -q tests/spark/test_documented_commands.py -k size-a-cluster
 
 prove: setup ## what was verified longest ago, for MINUTES=30, or GROUP="NAME..."; results go to docs/proof (root, an idle machine)
 	@$(BIN)/python -m tests.prove run --minutes $(or $(MINUTES),30) $(addprefix --group ,$(GROUP))

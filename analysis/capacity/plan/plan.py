@@ -227,5 +227,6 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     for disk_type, tib in plan.storage_tib.items():
         yield f"data on {disk_type}, TiB", spread(tib, ",.0f")
     for resource, rate in plan.operations_per_usd_hour.items():
-        yield f"{resource_words(resource)} per second, per USD per hour", f"{rate:,.0f}"
+        unit = "MiB" if resource.startswith("hdfs_") else "operations"
+        yield f"{resource_words(resource)}: {unit} per second, per USD per hour", f"{rate:,.0f}"
     yield "prices", f"{plan.price_basis}, {plan.price_date}"

@@ -95,7 +95,7 @@ def _panel(id_: str, curve: Curve) -> Panel:
 def _table(curve: Curve) -> DataTable:
     columns = (
         Column(curve.x[:1].upper() + curve.x[1:], numeric=True),
-        Column(f"{curve.y}, median (q05 to q95)", numeric=True),
+        Column(f"{curve.y}, median (90 % range)", numeric=True),
     )
     rows = tuple((f"{point.x:.4g}", spread(point.value, ".4g")) for point in curve.points)
     return DataTable(columns, rows)

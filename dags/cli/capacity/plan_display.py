@@ -35,7 +35,7 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
         table.add_row(name, value)
     yield table
     header = ("resource", "utilization", "one host failed", "limit")
-    yield titled("utilization, median (q05 to q95)", header, (
+    yield titled("utilization, median (90 % range)", header, (
         (resource_words(load.resource), spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"),
          f"{load.limit:.0%}")
         for load in plan.loads
@@ -101,7 +101,7 @@ def excuse_page(excuse: Excuse) -> RenderableType:
 
 def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableType:
     """One row per density, disk type and host type, the cheapest first."""
-    header = ("host type", "VMs/host", "disk types", "hosts", "needed, q05 50 95", "USD/genome", "q05 to q95",
+    header = ("host type", "VMs/host", "disk types", "hosts", "needed (90 %)", "USD/genome", "90 % range",
               "bottleneck")  # fmt: skip
     more = len(rows) - SHOWN_ROWS
     tail = [Text(f"and {more} more")] if more > 0 else []
@@ -114,7 +114,7 @@ def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableTy
 
 def _whatif_row(row: WhatIf) -> Sequence[str]:
     need, low, high = row.hosts_needed, row.usd_per_genome_low, row.usd_per_genome_high
-    needed = f"{need.q05:.0f} {need.q50:.0f} {need.q95:.0f}"
+    needed = spread(need, ".0f")
     return (
         row.host_type,
         str(row.vms_per_host),

@@ -41,7 +41,7 @@ def carried_page(found: Carried) -> Iterator[RenderableType]:
     """What the hosts carry, their utilization, what one more part changes, and each year of growth."""
     yield Text(carried_sentence(found), style="bold")
     header = ("resource", "utilization", "one host failed", "limit")
-    yield titled(f"at {found.genomes_per_day:g} genomes/day, median (q05 to q95)", header, (
+    yield titled(f"at {found.genomes_per_day:g} genomes/day, median (90 % range)", header, (
         (resource_words(load.resource), spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"),
          f"{load.limit:.0%}")
         for load in found.loads
