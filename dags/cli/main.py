@@ -19,10 +19,8 @@ from density_study.cluster.model.extras import missing_extra
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
-    example_command,
     export_command,
     import_command,
-    init_command,
     keep_commands,
     list_command,
     notify_command,
@@ -56,6 +54,7 @@ from density_study.dags.cli.console import (
     print_json,
     print_usage_error,
 )
+from density_study.dags.cli.first import example_command, init_command
 from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
 from density_study.dags.cli.rehearse import command as rehearse_command
 from density_study.dags.cli.watch import command as watch_command

@@ -18,7 +18,8 @@ from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import examined
-from density_study.dags.cli import init_command, main
+from density_study.dags.cli import main
+from density_study.dags.cli.first import init_command
 from density_study.workloads.planning import resolve
 from density_study.workloads.study.study_file import read_study
 

@@ -1,0 +1,1 @@
+"""`study init` and `study example`: a first study."""
