@@ -24,6 +24,7 @@ from density_study.analysis.validity.data_docs import make_plain
 from density_study.analysis.validity.judge import Facts, Judgement
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.file_fault import full_disk
 from density_study.workloads.tables import CHECKS
 
 _SITE = "data_docs"
@@ -128,7 +129,7 @@ def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) ->
         rows = {"dataframe": _used(checks, [rule for rule in rules if rule.suite == name])}
         results += validation.run(batch_parameters=rows, result_format=detail).results
     if docs is not None:
-        _build_docs(context, docs)
+        _build_docs(context, docs, len(wanted))
     # an expectation that is silently dropped would let its trials pass
     if len(results) != sum(len(built) for built in wanted.values()):
         raise RuntimeError("Great Expectations left out expectations of a suite")
@@ -142,8 +143,8 @@ def _used(checks: pd.DataFrame, rules: Sequence[Rule]) -> pd.DataFrame:
     return checks[[name for name in checks if name in names]]
 
 
-def _build_docs(context: Any, docs: Path) -> None:
-    """Pages of this validation only, not of earlier ones."""
+def _build_docs(context: Any, docs: Path, suites: int) -> None:
+    """Pages of this validation only, not of earlier ones. StudyError if one could not be written."""
     with tempfile.TemporaryDirectory(dir=docs.parent, prefix=".data_docs.") as aside:
         folder = Path(aside) / "new"
         store = {
@@ -158,6 +159,15 @@ def _build_docs(context: Any, docs: Path) -> None:
         }
         context.add_data_docs_site(site_name=_SITE, site_config=site)
         context.build_data_docs(site_names=[_SITE])
+        missing = 2 * suites - len(
+            [*folder.glob("*/**/*.html")]
+        )  # the library only logs a failed write
+        if missing:
+            raise full_disk(docs.parent) or StudyError(
+                f"{missing} pages of Great Expectations' Data Docs could not be written.",
+                str(docs),
+                "check the disk and this user's quota, then run the same command again.",
+            )
         make_plain(folder)
         if docs.exists():
             docs.rename(Path(aside) / "old")

@@ -33,10 +33,14 @@ class NotPlainError(StudyError, OSError):
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
-    """A descriptor, which no child inherits. NotPlainError if `path` is anything but a plain file; OSError as
-    `os.open`."""
+    """A descriptor, which no child inherits. NotPlainError if `path` is no plain file. So is, to write to it,
+    one that has another name: it may be a file of this user elsewhere. OSError as `os.open`."""
     try:
-        return _opened(path, flags | os.O_NOFOLLOW, mode)
+        descriptor = _opened(path, flags | os.O_NOFOLLOW, mode)
+        if flags & (os.O_WRONLY | os.O_RDWR) and os.fstat(descriptor).st_nlink > 1:
+            os.close(descriptor)
+            raise NotPlainError(path, "a hard link: the file has another name, too")
+        return descriptor
     except NotPlainError:
         raise
     except OSError as error:

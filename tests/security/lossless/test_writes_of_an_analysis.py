@@ -4,6 +4,7 @@ message, records as they were, and the next analysis gives the same results."""
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -34,15 +35,14 @@ def measured(spec: Path, tmp_path: Path, unanalysed: None) -> Path:
 
 
 def results(root: Path) -> dict[str, bytes]:
-    """Tables and report."""
+    """Tables, and the summary without what depends on how long analyses took."""
     found = {f"tables/{name}": content for name, content in tree(root / "tables").items()}
-    names = (path for path in (root / "report").glob("*") if path.suffix in (".json", ".html"))
-    pages = tree(root / "report")
-    return found | {path.name: pages[path.name] for path in names}
+    summary = tree(root / "report").get("summary.json", b"")
+    return found | {"summary.json": re.sub(rb"\d+\.\d+(?=\s)", b"#", summary)}
 
 
 @pytest.mark.parametrize(
-    "every", [pytest.param(16, marks=pytest.mark.thorough), pytest.param(1, marks=pytest.mark.slow)]
+    "every", [pytest.param(40, marks=pytest.mark.thorough), pytest.param(4, marks=pytest.mark.slow)]
 )
 def test_each_write_of_an_analysis(
     every: int, measured: Path, caplog: pytest.LogCaptureFixture
@@ -73,7 +73,26 @@ def test_each_write_of_an_analysis(
                 pipeline.run_stage(name, measured)
                 assert results(measured) == undisturbed, where
                 tried += 1
-    assert tried > 10 and "index.html" in results(measured)
+    assert tried >= 8 and (measured / "report/index.html").exists()
+
+
+@pytest.mark.thorough
+def test_a_page_that_is_not_written_for_a_moment_is_missed(measured: Path) -> None:
+    """Great Expectations only logs it, and goes on."""
+    pipeline.run_stage("ingest", measured)
+    pipeline.run_stage("metrics", measured)
+    with watched(Writes(measured)) as writes:
+        pipeline.run_stage("verdicts", measured)
+    pages = {path.name for path in measured.glob("report/data_docs/*/*.html")}
+    for page in ("expectations/load.html", "tables-checks.html"):
+        (first, *_) = (at for at, write in enumerate(writes.seen) if write.endswith(page))
+        with (
+            watched(Writes(measured, errno.ENOSPC, first, once=True)),
+            pytest.raises(StudyError, match="1 pages of Great Expectations"),
+        ):
+            pipeline.run_stage("verdicts", measured)
+        pipeline.run_stage("verdicts", measured)
+        assert {path.name for path in measured.glob("report/data_docs/*/*.html")} == pages
 
 
 def report(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

@@ -8,13 +8,17 @@ import shutil
 import socket
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from density_study.cluster.providers.existing import tables
-from density_study.cluster.state import own_runs
+from density_study.cluster.state import own_runs, presence
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.plain_file import NotPlainError
+from density_study.jobs.analysis_lock import analysing
 from tests.security.run_folders.crafted import (
     Canaries,
     build,
@@ -187,6 +191,29 @@ def test_locks_are_not_made_through_links(runs: Path, canaries: Canaries, lock: 
     root = craft(runs / TAG, build(TAG, "local"))
     (root / lock).symlink_to(canaries.folder / "nologin")
     sweep_all(runs, [root])
+    canaries.check()
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "analysis.lock", "owner.lock", "opening.lock"])
+def test_nothing_is_written_through_a_hard_link(runs: Path, canaries: Canaries, name: str) -> None:
+    """An archive that was unpacked here, or a folder on a shared disk, may have some to this user's files."""
+    root = craft(runs / TAG)
+    (root / name).unlink(missing_ok=True)
+    os.link(canaries.folder / ".bashrc", root / name)
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: Journal(root / "journal.jsonl").write("note"),
+        lambda: presence.stay(root),
+        lambda: presence.alone(root).__enter__(),
+        lambda: analysing(root).__enter__(),
+    )
+    refused = 0
+    for act in acts:
+        try:
+            act()
+        except NotPlainError as error:
+            assert "a hard link" in error.what
+            refused += 1
+    assert refused == 1
     canaries.check()
 
 
