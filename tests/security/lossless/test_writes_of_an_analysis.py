@@ -73,6 +73,7 @@ def test_each_write_of_an_analysis(
                 pipeline.run_stage(name, measured)
                 assert results(measured) == undisturbed, where
                 tried += 1
+    print(f"{tried} failed writes")
     assert tried >= 8 and (measured / "report/index.html").exists()
 
 
