@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from density_study.cluster.machine import io_limits, network_link, packet_cpus
 from density_study.cluster.machine.directories import FOLDER
+from density_study.cluster.machine.equality import quiet
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.providers.container.names import container_id
 from density_study.cluster.providers.provider import provider_named
@@ -86,6 +87,8 @@ def _fault_of_intent(root: Path, tag: str, intent: Intent) -> str:
         return "" if is_own else f"{intent.path!r} is not the name of a container of the build"
     if intent.act == "set-flow-table":
         return packet_cpus.foreign(intent.former, only_table=True)
+    if intent.act == "quiet-host":
+        return quiet.foreign(intent.former)
     if intent.act == "set-network":
         return network_link.foreign(intent.former)
     return ""

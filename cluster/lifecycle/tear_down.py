@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import TearDownError
 from density_study.cluster.providers.provider import Leftovers, provider_named
@@ -17,6 +18,7 @@ def tear_down(site: Site, journal: Journal) -> None:
     Needs no parent process and no Cluster; succeeds again after success, and for what never was.
     TearDownError if anything is left.
     """
+    put_back(site, journal)
     providers = _providers(site.tag, journal)
     for name in providers:
         leftovers = provider_named(name).destroy(site, journal)
@@ -34,7 +36,8 @@ def tear_down(site: Site, journal: Journal) -> None:
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:
     """What `tear_down` would remove. Changes nothing."""
     providers = map(provider_named, _providers(site.tag, journal))
-    return tuple(one for provider in providers for one in provider.leftovers(site, journal))
+    left = (one for provider in providers for one in provider.leftovers(site, journal))
+    return (*not_put_back(site, journal), *left)
 
 
 def release_hosts(tag: str, journal: Journal) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PROGRAMS = ("start-unit", "cut-network", "set-network")
-"""The programs of `cluster.machine.privileged`."""
+"""The programs of `cluster.machine.privileged` that guests have, too. Hosts alone have quiet-host."""
 INSTALLED = Path("/usr/local/lib/density-study")
 _PACKAGE = "density_study.cluster.machine.privileged"
 _TIMEOUT_S = 20.0

@@ -35,6 +35,7 @@ from density_study.cluster.machine.describe import (
     describe_machine,
 )
 from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
+from density_study.cluster.machine.equality import quiet
 from density_study.cluster.machine.equality.reading import read_facts
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import (
@@ -137,6 +138,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "check-network": network_link.check,
         "check-network-kernel": network_link.check_kernel,
         "check-programs": directories.check_programs,
+        "check-quiet": quiet.check,
         "check-routes": container_needs.check_routes,
         "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
@@ -164,10 +166,13 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "make-container-network": containers.make_network,
         "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
         "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
+        "make-quiet": quiet.make_quiet,
         "mend": network_cut.mend,
         "network-changed": network_link.changed,
         "network-device": network_link.device_of,
         "network-state": network_link.state,
+        "noise-changed": quiet.changed,
+        "noisy": quiet.noisy,
         "not-reached": not_reached,
         "pressure": _pressure_fault,
         "probe": _probe,
@@ -175,6 +180,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "remove-containers": containers.remove,
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),
         "restore-files": packet_cpus.restore,
+        "restore-noise": quiet.restore,
         "restore-network": network_link.restore,
         "set-network": network_link.apply,
         "shape-container": containers.shape,

@@ -232,6 +232,13 @@ class PhaseEnded(Event, event="phase"):
     seconds: Epoch
 
 
+class QuietOver(Event, event="quiet-over"):
+    """The settings of `host` are again what they were before the trial."""
+
+    tag: str
+    host: str
+
+
 class BuildReady(Event, event="build-ready"):
     build: str
     tag: str

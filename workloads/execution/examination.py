@@ -13,7 +13,7 @@ from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.clock import read_clock
-from density_study.workloads.execution.host_settings import setting_checks
+from density_study.workloads.planning.host_settings import setting_checks
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried

@@ -7,11 +7,12 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from density_study.cluster.lifecycle.quiet_hosts import quieted
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
@@ -162,6 +163,14 @@ def _means(
 
 
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
+    provider = provider_of(context.cluster.topology)
+    quiet = run.study.quiet and not provider.simulates
+    site, topology = context.cluster.site, context.cluster.topology
+    with quieted(site, topology, run.journal) if quiet else nullcontext():
+        _measure_now(run, step, context, progress)
+
+
+def _measure_now(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     test_case: Any = step.test_case
     facts = progress.facts
     workload, monitors = _means(run, step, context)

@@ -160,6 +160,12 @@ class StudyKeys(Frozen):
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")
     monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
+    quiet: bool = Field(
+        False,
+        description="Settings of the hosts' kernels that make noise (governor, NUMA balancing, compaction, "
+        "page merging, timer migration, watchdog) are set for the time of each trial, and put back. Needs "
+        "root, or the rules of `study sudo-rules --quiet`.",
+    )
     repetitions: Repetitions = Field(
         Repetitions(at_least=1, at_most=1),
         description="Repetitions. Each one builds every topology once, in random order. A claim needs at "

@@ -62,6 +62,8 @@ class Study(StudyKeys):
             no_duplicates(what, paths, "hosts", index, "disks")
         if rules_of(self.provider).builds:
             self._check_roles()
+        elif self.quiet:
+            raise FaultyKeyError("nothing is set on the hosts of an existing cluster", "quiet")
         check_provider(self)
         check_stores(self)
         for factor in factors().values():

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from density_study.cluster.machine.as_root import INSTALLED, source
 from density_study.cluster.model.errors import InputError
 
-UNITS, CUTS, NETWORKS = "start-unit", "cut-network", "set-network"
+UNITS, CUTS, NETWORKS, QUIET = "start-unit", "cut-network", "set-network", "quiet-host"
 FILE = "/etc/sudoers.d/density-study"
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
 _END = "END-OF-PROGRAM"

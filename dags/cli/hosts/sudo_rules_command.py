@@ -25,6 +25,9 @@ def sudo_rules(
     network: Annotated[
         bool, typer.Option("--network", help="Also for the factor `network`: change interfaces.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Also for `quiet: yes`: settings of the kernel.")
+    ] = False,
 ) -> None:
     """Print a shell script that lets a user of a host start what a study needs of root there.
 
@@ -32,7 +35,8 @@ def sudo_rules(
     programs to `/usr/local/lib/density-study` and a rule for each to `/etc/sudoers.d/density-study`.
     Each run replaces the rules of the run before.
     """
-    from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, UNITS, script
+    from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, QUIET, UNITS, script
 
-    programs = (UNITS, *([CUTS] if cut else []), *([NETWORKS] if network else []))
+    chosen = {CUTS: cut, NETWORKS: network, QUIET: quiet}
+    programs = (UNITS, *(program for program, wanted in chosen.items() if wanted))
     typer.echo(script(user or getpass.getuser(), programs), nl=False)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.machine.privileged.start_unit import BECOME
-from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, UNITS, script
+from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, QUIET, UNITS, script
 from tests.security.privileges.machine import SECRET, UID, USER, Outcome, missing, tried
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -22,7 +22,7 @@ OLD_RULE = (
 )
 """Of earlier versions. It shows that the attempts below find a way if there is one."""
 PATH = "/usr/local/lib/density-study/"
-INSTALLER = script(USER, (UNITS, CUTS, NETWORKS))
+INSTALLER = script(USER, (UNITS, CUTS, NETWORKS, QUIET))
 UNIT, TAG, SPEC = "density-study-s-r-b-w1-datanode.service", "s/r/b", "/var/tmp/x/o.unit.json"
 PARTS = 4
 TABLE, ETH = "density_study_0123456789ab", "/sys/class/net/eth0/queues/rx-0/rps_cpus"
@@ -39,6 +39,13 @@ ALLOWED: list[tuple[str, ...]] = [
     ("set-network", "try", "qdisc", "replace", "dev", "lo", *NETEM),
     ("set-network", "write", "/sys/class/net/lo/queues/rx-0/rps_cpus", "1"),
     ("set-network", "write", "/proc/irq/9/smp_affinity_list", "0"),
+    ("quiet-host", "write", "/proc/sys/kernel/numa_balancing", "0"),
+    (
+        "quiet-host",
+        "write",
+        "/sys/devices/system/cpu/cpu12/cpufreq/scaling_governor",
+        "performance",
+    ),
 ]
 NASTY = (
     *(

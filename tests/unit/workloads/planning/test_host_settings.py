@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.errors import HostLostError
-from density_study.workloads.execution import host_settings
-from density_study.workloads.execution.host_settings import setting_checks
+from density_study.workloads.planning import host_settings
+from density_study.workloads.planning.host_settings import setting_checks
 from tests.support.topologies import local
 
 FACTS = {

@@ -1,0 +1,87 @@
+"""`quiet: yes`: settings of the table that make noise are set for the time of a trial, and put back.
+
+Standard library only: it runs on hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from density_study.cluster.machine.as_root import as_root, failure, may_not
+from density_study.cluster.machine.equality.reading import chosen, files_of
+from density_study.cluster.machine.equality.table import FACTS
+from density_study.cluster.machine.privileged.quiet_host import TEXT, may_write
+from density_study.cluster.model.errors import InputError, StudyError
+
+PROGRAM = "quiet-host"
+
+
+def noisy() -> dict[str, str]:
+    """The files that are to be changed, and their texts. What the kernel does not have is left out."""
+    return {str(file): text for file, text, quiet in _settings() if text != quiet}
+
+
+def make_quiet(former: Mapping[str, str]) -> None:
+    """Change these files, which `noisy` returned. StudyError if one cannot be written."""
+    quiet = {str(file): text for file, _, text in _settings()}
+    _write({file: quiet[file] for file in former if file in quiet})
+
+
+def changed(former: Mapping[str, str]) -> list[str]:
+    """Those that differ from `former`. A file that is gone has nothing of ours."""
+    if fault := foreign(former):
+        raise _failed(fault)
+    there = (file for file in former if Path(file).exists())
+    return [file for file in there if chosen(Path(file)) != former[file]]
+
+
+def restore(former: Mapping[str, str]) -> None:
+    """Make them as `noisy` returned them; safe to repeat."""
+    _write({file: former[file] for file in changed(former)})
+
+
+def check() -> None:
+    """InputError if this user may not change them. Changes nothing."""
+    for file, text in noisy().items():
+        if why := may_not(PROGRAM, "write", file, text):
+            raise InputError(
+                f"the host cannot be made quiet: {why}.",
+                "quiet",
+                "run the script of `study sudo-rules --quiet` there as root, or write quiet: no.",
+                ("quiet",),
+            )
+
+
+def foreign(former: Mapping[str, object]) -> str:
+    """What in `former` cannot come from `noisy`, in words; empty if there is nothing."""
+    for file, text in former.items():
+        if not isinstance(text, str) or not re.fullmatch(TEXT, text):
+            return f"{str(text)[:40]!r} is no setting of {file[:200]}"
+        if not may_write(("write", file, text)) or Path(file).is_symlink():
+            return f"{file[:200]!r} is no setting that a quiet trial changes"
+    return ""
+
+
+def _settings() -> Iterator[tuple[Path, str, str]]:
+    """(file, text, quiet text) of each that can be read."""
+    for fact in FACTS:
+        for file in files_of(fact.read) if fact.quiet else ():
+            try:
+                yield file, chosen(file), fact.quiet
+            except OSError:
+                continue
+
+
+def _write(files: Mapping[str, str]) -> None:
+    for file, text in files.items():
+        done = as_root(PROGRAM, "write", file, text)
+        if done.returncode:
+            raise _failed(failure(done, (PROGRAM, file)))
+        if (shown := chosen(Path(file))) != text:
+            raise _failed(f"{file} shows {shown} after {text} was written")
+
+
+def _failed(why: str) -> StudyError:
+    return StudyError(f"{why}.", "quiet", "write quiet: no, or look at the setting on the host.")

@@ -1,0 +1,170 @@
+"""Noisy settings are set for a trial and put back, by the journal alone if the trial was killed."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.lifecycle import quiet_hosts
+from density_study.cluster.lifecycle.own_acts import check_acts
+from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back, quieted
+from density_study.cluster.machine.equality import quiet
+from density_study.cluster.machine.equality.table import FACTS, Fact
+from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.journal import Journal
+from tests.support.topologies import local
+
+
+class Kernel:
+    """Files in place of the kernel's, and root's program in place of sudo."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.noise, self.calm = folder / "noise", folder / "calm"
+        self.noise.write_text("1\n")
+        self.calm.write_text("always [0] never\n")
+        rows = [Fact(name, str(folder / name), quiet="0") for name in ("noise", "calm", "absent")]
+        monkeypatch.setattr(quiet, "FACTS", rows)
+        monkeypatch.setattr(quiet, "may_write", lambda words: words[1].startswith(str(folder)))
+        monkeypatch.setattr(quiet, "as_root", self.write)
+        self.refused = ""
+
+    def write(self, _: str, __: str, file: str, text: str) -> subprocess.CompletedProcess[str]:
+        if file == self.refused:
+            return subprocess.CompletedProcess([], 1, "", "Operation not permitted")
+        Path(file).write_text(f"{text}\n")
+        return subprocess.CompletedProcess([], 0, "", "")
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    return Kernel(tmp_path, monkeypatch)
+
+
+SITE, TAG = Site(Path("/nonexistent/b1"), "s/r/b1"), "s/r"
+
+
+def test_roots_program_takes_every_quiet_setting_and_nothing_else() -> None:
+    patterns = [fact.read for fact in FACTS if fact.quiet]
+    assert len(patterns) > 5
+    for pattern in patterns:
+        file = pattern.replace("[0-9]*", "7")
+        assert fnmatch.fnmatch(file, pattern) and may_write(("write", file, "0")), pattern
+        assert any(re.fullmatch(one, file) for one in FILES)
+    for bad in (
+        ("write", "/etc/shadow", "0"),
+        ("write", "/proc/sys/kernel/numa_balancing/../core_pattern", "0"),
+        ("write", "/proc/sys/kernel/numa_balancing", "|x"),
+        ("write", "/proc/sys/kernel/numa_balancing\n", "0"),
+        ("read", "/proc/sys/kernel/numa_balancing", "0"),
+        ("write", "/proc/sys/kernel/numa_balancing"),
+    ):
+        assert not may_write(bad)
+
+
+def test_a_trial_has_quiet_hosts_and_leaves_them_as_they_were(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    with quieted(SITE, local(), journal):
+        assert kernel.noise.read_text() == "0\n"
+        assert not_put_back(SITE, journal) == (f"{kernel.noise} on h1",)
+        (intent,) = journal.intents("quiet-host")
+        assert intent.former == {str(kernel.noise): "1"}
+    assert kernel.noise.read_text() == "1\n" and kernel.calm.read_text().startswith("always")
+    assert not_put_back(SITE, journal) == ()
+    put_back(SITE, journal)  # a second time: nothing is asked for
+    kernel.noise.write_text("2\n")  # somebody else's change, after the trial
+    put_back(SITE, journal)
+    assert kernel.noise.read_text() == "2\n"
+
+
+def test_after_a_kill_the_journal_puts_the_first_texts_back(kernel: Kernel, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    for former in (
+        "1",
+        "0",
+    ):  # of two trials, both killed: the second saw what the first had changed
+        journal.intend("quiet-host", SITE.tag, host="h1", former={str(kernel.noise): former})
+    kernel.noise.write_text("0\n")
+    put_back(SITE, journal)
+    assert kernel.noise.read_text() == "1\n" and not_put_back(SITE, journal) == ()
+
+
+def test_a_failing_trial_is_put_back_too(kernel: Kernel, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(RuntimeError), quieted(SITE, local(), journal):
+        raise RuntimeError
+    assert kernel.noise.read_text() == "1\n"
+
+
+def test_what_root_refuses_is_one_error(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.refused = str(kernel.noise)
+    journal = Journal(tmp_path / "journal.jsonl")
+    with (
+        pytest.raises(StudyError, match="Operation not permitted"),
+        quieted(SITE, local(), journal),
+    ):
+        raise AssertionError("the trial began")
+    assert kernel.noise.read_text() == "1\n"
+
+
+def test_without_the_right_there_is_one_fault_before_anything_starts(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "may_not", lambda *_: "sudo does not let this user run it")
+    with pytest.raises(InputError, match="sudo does not let this user") as caught:
+        quiet.check()
+    assert "study sudo-rules --quiet" in caught.value.remedy
+    assert kernel.noise.read_text() == "1\n"
+
+
+@pytest.mark.parametrize(
+    "former",
+    [
+        {"/etc/shadow": "0"},
+        {"/proc/sys/kernel/numa_balancing": "0\n1"},
+        {"/proc/sys/kernel/core_pattern": "x"},
+    ],
+)  # fmt: skip
+def test_a_forged_journal_is_refused(tmp_path: Path, former: dict[str, str]) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.intend("quiet-host", "s/r/b1", host="h1", former=former)
+    with pytest.raises(StudyError, match="this run cannot have written that"):
+        check_acts(tmp_path, TAG, journal)
+    with pytest.raises(StudyError):
+        quiet.restore(former)
+
+
+def test_hosts_over_ssh_are_asked_by_their_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def act(target: object) -> Any:
+        def run(name: str, *arguments: Any) -> Any:
+            asked.append((target is not None, name))
+            return {"/x": "1"} if name == "noisy" else None
+
+        return run
+
+    monkeypatch.setattr(quiet_hosts, "_act", act)
+    with quieted(SITE, local(), Journal(tmp_path / "journal.jsonl")):
+        pass
+    assert [name for _, name in asked] == ["noisy", "make-quiet", "restore-noise"]
+
+
+def test_the_program_runs_alone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-IS", quiet.__file__.replace("equality/quiet", "privileged/quiet_host"),
+         "write", "/etc/hostname", "x"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and "usage: quiet-host" in done.stderr
