@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
-from density_study.cluster.model.store import Durability, Store
+from density_study.cluster.model.store import Durability, Store, stores
 from density_study.cluster.model.topology import AnyTopology, Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.render.blueprint import Blueprint
@@ -19,6 +19,7 @@ from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered
 from density_study.cluster.stack.machine_software import MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
+from density_study.cluster.stores.act import Act
 from density_study.cluster.stores.answers import Fetch, Seen, Service
 
 Part = tuple[dict[str, str], tuple[Daemon, ...]]
@@ -58,6 +59,8 @@ class ClusterStore(Store):
     """The Java class that empties, settles and counts it (an `Admin`)."""
     endpoint_admin: ClassVar[str] = ""
     """The same of a store that stands (an `Endpoint`)."""
+    acts: ClassVar[tuple[Act, ...]] = ()
+    """What may be done to it under load."""
     deciding: ClassVar[tuple[str, ...]] = ()
     """Settings of servers that stand which decide on their durability."""
     room: ClassVar[str] = ""
@@ -140,6 +143,22 @@ class ClusterStore(Store):
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:
         """The strongest level that servers keep by their own words; None if they do not say, or differ."""
         raise NotImplementedError(self.name)
+
+
+def act_names() -> tuple[str, ...]:
+    """Of all stores."""
+    return tuple(sorted({act.name for act in _every_act()}))
+
+
+def acts_named(name: str) -> tuple[Act, ...]:
+    """Of all stores: several may have an act of this name."""
+    return tuple(act for act in _every_act() if act.name == name)
+
+
+def _every_act() -> Iterator[Act]:
+    for kind in stores().values():
+        assert issubclass(kind, ClusterStore)
+        yield from kind.acts
 
 
 def store_of(topology: AnyTopology) -> ClusterStore:

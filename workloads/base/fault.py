@@ -44,12 +44,13 @@ class DiskLimits(Frozen):
 
 
 class Fault(Frozen):
-    """Exactly one of kill, cut and slow_disk. `at_s`: seconds of the measured part of the run after which it
-    happens. `for_s`: how long a cut or a slow disk lasts."""
+    """Exactly one of kill, cut, slow_disk and act, the name of what an operator does. `at_s`: seconds of the
+    measured part of the run after which it happens. `for_s`: how long a cut or a slow disk lasts."""
 
     kill: Killed | None = None
     cut: Place | None = None
     slow_disk: DiskLimits | None = None
+    act: str | None = None
     at_s: float
     for_s: float | None = None
 
@@ -60,7 +61,9 @@ class Fault(Frozen):
 
     @property
     def what(self) -> str:
-        """In a word or two: 'regionserver', 'cut host', 'slow disk'."""
+        """In a word or two: 'regionserver', 'cut host', 'slow disk', 'major compaction'."""
+        if self.act:
+            return self.act.replace("-", " ")
         return self.kill or (f"cut {self.cut}" if self.cut else "slow disk")
 
     @property
@@ -75,6 +78,8 @@ class Fault(Frozen):
         """For people: 'RegionServer killed after 60 s'."""
         if self.kill:
             return f"{WORDS[self.kill]} killed after {self.at_s:g} s"
+        if self.act:
+            return f"{self.what} after {self.at_s:g} s"
         done = f"{self.cut} cut off"
         if self.slow_disk is not None:
             given = ", ".join(f"{name} {value}" for name, value in self.slow_disk.given.items())
@@ -85,12 +90,14 @@ class Fault(Frozen):
 class InjectedFault(Frozen):
     """The fault as it happened, in the controller's clock. Of a node or a host, each of its daemons.
 
-    `until_epoch_s`: the end of a cut, or of a slow disk. `proof`: of a slow disk, limits and measured values.
+    `until_epoch_s`: the end of a cut, of a slow disk, or of an act. `proof`: of a slow disk, limits and
+    measured values.
     """
 
     kill: Killed | None = None
     cut: Place | None = None
     slow_disk: bool = False
+    act: str | None = None
     node: str = Field(description="the node of the victim")
     name: str = Field(description="the daemon's name on it; empty: all of it")
     epoch_s: float
@@ -99,4 +106,6 @@ class InjectedFault(Frozen):
 
     @property
     def what(self) -> str:
+        if self.act:
+            return self.act.replace("-", " ")
         return self.kill or (f"cut {self.cut}" if self.cut else "slow disk")

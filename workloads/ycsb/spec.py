@@ -14,6 +14,8 @@ from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.test_case import WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.ycsb.act_under_load.rules import lasts
+from density_study.workloads.ycsb.act_under_load.spec import ActSpec
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.distribution import ZIPFIAN, Keys
 from density_study.workloads.ycsb.fault_under_load.spec import RECOVERY_S, FaultSpec
@@ -241,6 +243,10 @@ class YcsbSpec(RunsSpec):
         description="a trial in which a daemon, node or host is killed under load, a host is cut off, or a "
         "disk is slow",
     )
+    act: tuple[ActSpec, ...] = Field(
+        (),
+        description="trials in which an operator's act begins under load: a compaction, a split, ...",
+    )
     phases: tuple[PhaseSpec, ...] = Field(
         (), description="trials at rates that change with time: ramp, burst, staircase, soak"
     )
@@ -307,7 +313,7 @@ class YcsbSpec(RunsSpec):
     def _fault_leaves_time(self) -> Self:
         if self.fault is None:
             return self
-        if self._fault_mix is None:
+        if self._run_mix(self.fault.mix) is None:
             raise FaultyKeyError("a fault needs a mix besides load", "fault", "mix")
         measured_s = (self.fault.duration or self.duration) - self.warm_up
         if self.fault.over_s + RECOVERY_S > measured_s:
@@ -315,6 +321,26 @@ class YcsbSpec(RunsSpec):
                 f"{measured_s:g} s are measured: {self.fault.over_s:g} s leave less than {RECOVERY_S:g} s to "
                 "recover in",
                 *("fault", "at"),
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _acts_leave_time(self) -> Self:
+        for at, act in enumerate(self.act):
+            if self._run_mix(act.mix) is None:
+                raise FaultyKeyError("an act needs a mix besides load", "act", at, "mix")
+            if act.at + RECOVERY_S > (act.duration or self.duration) - self.warm_up:
+                raise FaultyKeyError(
+                    f"less than {RECOVERY_S:g} s are measured after it", "act", at, "at"
+                )
+        if len({(act.do, act.at, act.mix) for act in self.act}) < len(self.act):
+            raise FaultyKeyError("two acts are equal", "act")
+        changing = [at for at, act in enumerate(self.act) if lasts(act.do)]
+        if len(changing) + (self.fault is not None) > 1:
+            raise FaultyKeyError(
+                "only the last trial of a build may change the cluster: a study has one fault, or one of "
+                "balance, rolling-restart and decommission",
+                *("act", changing[-1], "do"),
             )
         return self
 
@@ -341,12 +367,8 @@ class YcsbSpec(RunsSpec):
             return None if is_load(chosen) else chosen
         return next((mix for mix in self.mixes if not is_load(name_of(mix))), None)
 
-    @property
-    def _fault_mix(self) -> MixChoice | None:
-        return self._run_mix(self.fault.mix if self.fault else None)
-
     def test_cases(self) -> tuple[YcsbTestCase, ...]:
-        return (*super().test_cases(), *self._neighbours(), *self._phases(), *self._fault())
+        return (*super().test_cases(), *self._neighbours(), *self._phases(), *self._faults())
 
     def _phases(self) -> Iterator[YcsbTestCase]:
         """Each on the first table, with the maximum of `threads`, as latency trials."""
@@ -356,12 +378,13 @@ class YcsbSpec(RunsSpec):
                 length_s = self.warm_up + spec.phase.seconds
                 yield run.model_copy(update={"phase": spec.phase, "duration_s": length_s})
 
-    def _fault(self) -> Iterator[YcsbTestCase]:
-        mix = self._fault_mix
-        if self.fault is not None and mix is not None:
-            run = self.test_case(self.records[0], max(self.threads), mix, self.fault.rate)
-            duration_s = self.fault.duration or self.duration
-            yield run.model_copy(update={"fault": self.fault.fault, "duration_s": duration_s})
+    def _faults(self) -> Iterator[YcsbTestCase]:
+        specs: list[ActSpec | FaultSpec] = [*self.act, *([self.fault] if self.fault else [])]
+        for spec in specs:
+            if mix := self._run_mix(spec.mix):
+                run = self.test_case(self.records[0], max(self.threads), mix, spec.rate)
+                duration_s = spec.duration or self.duration
+                yield run.model_copy(update={"fault": spec.fault, "duration_s": duration_s})
 
     def _neighbours(self) -> Iterator[YcsbTestCase]:
         if self.noisy_neighbour is None:

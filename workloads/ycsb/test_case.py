@@ -12,6 +12,7 @@ from density_study.workloads.base.hardware import Hardware, hardware_of
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb.act_under_load.rules import cannot_act, lasts
 from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.loading import Loading
 from density_study.workloads.ycsb.mixes import Mix
@@ -111,7 +112,7 @@ class YcsbTestCase(Loading):
 
     @property
     def breaks_cluster(self) -> bool:
-        return self.fault is not None
+        return self.fault is not None and not (self.fault.act and not lasts(self.fault.act))
 
     @property
     def uses_block_caches(self) -> bool:
@@ -214,7 +215,8 @@ class YcsbTestCase(Loading):
         if fault := super().obstacle(topology) or store_obstacle(self, topology):
             return fault
         if self.fault is not None:
-            return cannot_recover(self.id, self.fault, topology)
+            refusal = cannot_act if self.fault.act else cannot_recover
+            return refusal(self.id, self.fault, topology)
         if not self.has_neighbour or pair(topology):
             return None
         return InputError(

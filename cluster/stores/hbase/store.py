@@ -13,6 +13,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
 from density_study.cluster.stores.hadoop import HadoopStore, jmx_check
+from density_study.cluster.stores.hbase.acts import ACTS
 from density_study.cluster.stores.store import Where
 
 _WRITES: Mapping[Durability, str] = {
@@ -35,6 +36,7 @@ class HBase(HadoopStore):
          "noisy_neighbour", "fault", "variant_load"}
     )  # fmt: skip
     restores = True
+    acts = ACTS
     sites = SITES
     master_services = (*HadoopStore.master_services, "hmaster.rpc", "hmaster.http")
     own_software = False

@@ -15,6 +15,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.stack.machine_software import MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
+from density_study.cluster.stores.act import Act
 from density_study.cluster.stores.answers import Seen, answered
 from density_study.cluster.stores.redis.nodes_conf import NODES_CONF, nodes_conf
 from density_study.cluster.stores.store import NOTHING, ClusterStore, Part, Rows, Where, server
@@ -54,6 +55,7 @@ class Redis(ClusterStore):
     services: ClassVar[tuple[str, ...]] = ("redis",)
     workers: ClassVar[int | None] = 1
     drives = 1
+    acts = (Act("aof-rewrite", tool=(("settle",),)),)
     existing = True
     db = "org.densitystudy.stores.redis.RedisClient"
     admin = "org.densitystudy.stores.redis.RedisAdmin"

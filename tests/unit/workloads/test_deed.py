@@ -15,7 +15,7 @@ from density_study.workloads.base.client_run import Deed, run_clients
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.ycsb.fault_under_load import injection
-from density_study.workloads.ycsb.fault_under_load.injection import injecting
+from density_study.workloads.ycsb.fault_under_load.injection import killing
 from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.topologies import local
@@ -104,7 +104,7 @@ def test_the_last_server_is_killed_at_its_time(tmp_path: Path, clock: SteppedTim
         fault=fault,
     )
     command = (at.cluster.topology.client, Command("ycsb-1", ()))
-    (run,) = run_clients(at, [command], 60.0, deed=injecting(at, test_case, fault, None))
+    (run,) = run_clients(at, [command], 60.0, deed=killing(at, test_case, fault))
     assert run.exit_code == 0
     ((victim, when_s),) = transport.stopped
     assert victim == SERVERS[1]
@@ -150,7 +150,7 @@ def test_a_node_loses_all_its_daemons_at_once(tmp_path: Path, clock: SteppedTime
     fault = Fault(kill="node", at_s=1)
     assert victims_of(at, fault) == (SERVERS[2], SERVERS[1])
     test_case = YcsbTestCase(mix="a", records=1, threads=1, duration_s=2, fault=fault)
-    injecting(at, test_case, fault, None).do()
+    killing(at, test_case, fault).do()
     assert {victim for victim, _ in transport.stopped} == {SERVERS[1], SERVERS[2]}
     assert len({when_s for _, when_s in transport.stopped}) == 1
     assert {(one.kill, one.node) for one in at.injected} == {("node", "w2")}

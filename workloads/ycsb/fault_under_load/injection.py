@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from density_study.workloads.base.client_run import Deed
 from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.ycsb.act_under_load.performing import PerformedAct
 from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
@@ -37,27 +38,30 @@ def fault_of(context: TrialContext, test_case: YcsbTestCase) -> Iterator[Deed | 
     if test_case.fault is None:
         yield None
         return
-    lasting = None if test_case.fault.kill else LastingFault(context, test_case.fault)
-    if lasting is None:
-        yield injecting(context, test_case, test_case.fault, None)
+    if test_case.fault.kill:
+        yield killing(context, test_case, test_case.fault)
         return
-    lasting.prove()
+    lasting = _lasting(context, test_case, test_case.fault)
+    lasting.prepare()
     try:
-        yield injecting(context, test_case, test_case.fault, lasting)
+        yield _deed(test_case, test_case.fault, lasting.begin)
         lasting.finish()
     finally:
         lasting.stop()
 
 
-def injecting(
-    context: TrialContext, test_case: YcsbTestCase, fault: Fault, lasting: LastingFault | None
-) -> Deed:
-    """What does it to the victims when their time has come."""
-    do = (
-        partial(_kill, context, fault, victims_of(context, fault))
-        if lasting is None
-        else lasting.begin
-    )
+def _lasting(
+    context: TrialContext, test_case: YcsbTestCase, fault: Fault
+) -> LastingFault | PerformedAct:
+    return PerformedAct(context, test_case) if fault.act else LastingFault(context, fault)
+
+
+def killing(context: TrialContext, test_case: YcsbTestCase, fault: Fault) -> Deed:
+    """What kills the victims when their time has come."""
+    return _deed(test_case, fault, partial(_kill, context, fault, victims_of(context, fault)))
+
+
+def _deed(test_case: YcsbTestCase, fault: Fault, do: Callable[[], None]) -> Deed:
     return Deed(do, test_case.warm_up_s + fault.at_s, test_case.warm_up_client_s)
 
 

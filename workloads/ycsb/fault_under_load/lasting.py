@@ -37,7 +37,7 @@ class LastingFault:
     proof: dict[str, Any] = field(default_factory=dict)
     _keeper: tuple[Node, ProcessId] | None = None
 
-    def prove(self) -> None:
+    def prepare(self) -> None:
         """Measure the limits of a slow disk before the clients start. StudyError if they do not hold."""
         limits = self._limits
         if limits is None:

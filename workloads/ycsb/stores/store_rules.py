@@ -39,7 +39,8 @@ def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputErr
             ("workloads",),
         )
     key = "noisy_neighbour" if test_case.has_neighbour else "fault"
-    if key in store.offers or not (test_case.has_neighbour or test_case.fault):
+    is_act = test_case.fault is not None and test_case.fault.act is not None  # it has its own rule
+    if key in store.offers or is_act or not (test_case.has_neighbour or test_case.fault):
         return None
     return _refused(test_case, f"{store.title} has no RegionServers for it", key)
 

@@ -1,20 +1,29 @@
 package org.densitystudy.table;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.SnapshotDescription;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * drop, snapshot NAME, restore NAME, each with --table. Restoring returns the table to the snapshot's
- * state, enabled, and keeps the snapshot.
+ * drop, snapshot NAME, restore NAME, splittable, split, each with --table. Restoring returns the table to the
+ * snapshot's state, enabled, and keeps the snapshot. Tables of a study may not split: splittable allows it, and split
+ * splits each region in two, all at once, and returns when every daughter is open.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
+  private static final int MINUTES = 30;
+
   record Done(String table, String snapshot) {}
 
   interface Act {
-    void on(Admin admin, TableName table, String snapshot) throws IOException;
+    void on(Admin admin, TableName table, String snapshot) throws Exception;
   }
 
   static Task drop(Arguments arguments) {
@@ -29,8 +38,16 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     return named(arguments, TableLife::restore);
   }
 
+  static Task split(Arguments arguments) {
+    return new TableLife(TableLife::split, arguments.table(), null);
+  }
+
+  static Task splittable(Arguments arguments) {
+    return new TableLife(TableLife::allowSplits, arguments.table(), null);
+  }
+
   @Override
-  public Done run(Session session) throws IOException {
+  public Done run(Session session) throws Exception {
     act.on(session.admin(), table, snapshot);
     return new Done(table.getNameAsString(), snapshot);
   }
@@ -42,6 +59,26 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
   private static void drop(Admin admin, TableName table, String unused) throws IOException {
     disable(admin, table);
     admin.deleteTable(table);
+  }
+
+  private static void allowSplits(Admin admin, TableName table, String unused) throws IOException {
+    TableDescriptor now = admin.getDescriptor(table);
+    admin.modifyTable(TableDescriptorBuilder.newBuilder(now).setSplitEnabled(true).build());
+  }
+
+  private static void split(Admin admin, TableName table, String unused) throws Exception {
+    admin.splitSwitch(true, true);
+    try {
+      List<Future<Void>> splits = new ArrayList<>();
+      for (RegionInfo region : admin.getRegions(table)) {
+        splits.add(admin.splitRegionAsync(region.getRegionName()));
+      }
+      for (Future<Void> split : splits) {
+        split.get(MINUTES, TimeUnit.MINUTES);
+      }
+    } finally {
+      admin.splitSwitch(false, true);
+    }
   }
 
   /** Looks the snapshot up first, because a missing one must not leave the table disabled. */

@@ -28,6 +28,7 @@ public final class TableTool {
   private static final Map<String, Function<Arguments, Task>> VERBS =
       new TreeMap<>(
           Map.ofEntries(
+              Map.entry("balance", Balancer.Once::parse),
               Map.entry("balancer", Balancer::parse),
               Map.entry("confine", Confine::parse),
               Map.entry("count", CountRows::parse),
@@ -43,6 +44,8 @@ public final class TableTool {
               Map.entry("restore", TableLife::restore),
               Map.entry("servers", Servers::parse),
               Map.entry("snapshot", TableLife::snapshot),
+              Map.entry("split", TableLife::split),
+              Map.entry("splittable", TableLife::splittable),
               Map.entry("state", TableState::parse)));
 
   private static final Gson JSON =
