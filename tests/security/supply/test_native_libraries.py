@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.stack import stack_home, taken
+from density_study.cluster.stack import stack_home
+from density_study.cluster.stack.brought import taken
 from density_study.cluster.stack.brought.bring import bring_native
 from tests.support.toy_stack import LINK, REAL, native_tarball
 
