@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Nobody else may change what this user will run.
 OWN := umask go-w &&
 
-.PHONY: help setup study airflow check fast test live prove sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check fast test live prove sbom release java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -106,6 +106,16 @@ sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Pyt
 	@for name in package hadoop hbase ycsb; do $(BIN)/study stack sbom $$name -o sbom/$$name.cdx.json || exit; done
 	@ls sbom/*
 
+# The archive proves that it builds: the wheel is made from it. Nothing is tagged or published.
+release: setup reference sbom ## wheel, source archive, bills of materials and checksums, in dist/; KEY=... signs them
+	@test -z "$$(git status --porcelain)" || { echo "commit or remove first:"; git status --short; exit 1; } >&2
+	@rm -rf dist
+	@$(OWN) $(UV) build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist
+	@cp sbom/*.cdx.json dist
+	@$(BIN)/python -m tests.fresh.wheels dist/*.whl
+	@cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
+	@$(if $(KEY),gpg --local-user $(KEY) --armor --detach-sign dist/SHA256SUMS,echo "not signed: make release KEY=<your key>")
+
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
 	$(BIN)/python -m tests.bench
 
@@ -127,4 +137,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site docs/reference docs/sample-report.html
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom dist site docs/reference docs/sample-report.html

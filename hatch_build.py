@@ -1,4 +1,4 @@
-"""What hatchling adds to a build: links for an editable install, generated pages for a wheel.
+"""What hatchling adds to a build: its version, links for an editable install, generated pages for a wheel.
 
 The rooms stay at the top of the checkout; in a wheel they are packages of `density_study`. For an editable
 install, links in `.editable/density_study` lead to them: Python, mypy, import-linter and editors follow
@@ -7,10 +7,44 @@ links, but not the import hooks with which other backends rename packages.
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+UNKNOWN = "0.0.0+unknown"
+
+
+class Version(MetadataHookInterface):
+    def update(self, metadata: dict[str, Any]) -> None:
+        metadata["version"] = version_of(Path(self.root))
+
+
+def version_of(root: Path) -> str:
+    """0.2.0 at the tag v0.2.0; 0.2.0.post3+g1a2b3c4 three commits later; 0.0.0.post9+g1a2b3c4 without a tag.
+    A source archive has its version in PKG-INFO; elsewhere it is unknown."""
+    archived = root / "PKG-INFO"
+    if archived.is_file():
+        found = re.search(r"^Version: (.+)$", archived.read_text(encoding="utf-8"), re.M)
+        return found[1] if found else UNKNOWN
+    if not (root / ".git").exists():  # another project's repository may lie around it
+        return UNKNOWN
+    tag, _, later = _git(root, "describe", "--tags", "--match", "v[0-9]*", "--long").partition("-")
+    number, _, commit = later.partition("-")
+    if not tag:
+        tag, number = "v0.0.0", _git(root, "rev-list", "--count", "HEAD")
+        commit = f"g{_git(root, 'rev-parse', '--short', 'HEAD')}"
+    return tag[1:] if number == "0" else f"{tag[1:]}.post{number}+{commit}"
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ("git", *arguments), cwd=root, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 class Build(BuildHookInterface):  # type: ignore[type-arg]

@@ -10,7 +10,7 @@ import json
 import tomllib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ def of_package(lock: Path = _LOCK) -> str:
         for one in packages
         if one["name"] in runs | builds
     ]
-    return _text(PACKAGE, own["version"], text, found)
+    return _text(PACKAGE, version(PACKAGE), text, found)
 
 
 def _closure(

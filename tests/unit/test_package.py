@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -48,6 +50,7 @@ def built(checkout: Path, hook: str, site: Path) -> subprocess.CompletedProcess[
     """Runs the backend's hook as pip does, and unpacks what it made into `site`."""
     code = f"import sys; from hatchling.build import {hook}; {hook}(sys.argv[1])"
     argv = [sys.executable, "-c", code, str(site)]
+    site.mkdir(exist_ok=True)
     done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
     for wheel in site.glob("*.whl"):
         zipfile.ZipFile(wheel).extractall(site)
@@ -68,6 +71,39 @@ print(density_study.cluster.__file__)
     assert Path(done.stdout.strip()).resolve() == checkout / "cluster" / "__init__.py", done.stderr
 
 
+VERSION_OF = """
+import sys
+from pathlib import Path
+from hatch_build import version_of
+print(version_of(Path(sys.argv[1])))"""
+
+
+def version(folder: Path) -> str:
+    argv = [sys.executable, "-c", VERSION_OF, str(folder)]
+    done = subprocess.run(argv, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_version_is_that_of_the_git_tag(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *names, *arguments], cwd=tmp_path, capture_output=True, check=True)
+
+    assert version(tmp_path) == "0.0.0+unknown"
+    git("init")
+    git("commit", "--allow-empty", "-m", "first")
+    assert re.fullmatch(r"0\.0\.0\.post1\+g[0-9a-f]{7,}", version(tmp_path))
+    git("tag", "v0.2.0")
+    assert version(tmp_path) == "0.2.0"
+    git("commit", "--allow-empty", "-m", "later")
+    assert re.fullmatch(r"0\.2\.0\.post1\+g[0-9a-f]{7,}", version(tmp_path))
+    inside = tmp_path / "archive"
+    inside.mkdir()
+    assert version(inside) == "0.0.0+unknown", "the repository around it is another's"
+    (inside / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: x\nVersion: 0.2.0\n")
+    assert version(inside) == "0.2.0"
+
+
 def test_a_wheel_has_the_generated_pages(checkout: Path, tmp_path: Path) -> None:
     refused = built(checkout, "build_wheel", tmp_path)
     assert refused.returncode != 0 and "run `make docs`" in refused.stderr
@@ -78,3 +114,27 @@ def test_a_wheel_has_the_generated_pages(checkout: Path, tmp_path: Path) -> None
     package = tmp_path / "density_study"
     assert {path.name for path in package.iterdir()} == {*ROOMS, "reference"}
     assert (package / "reference" / "study.schema.json").read_text() == "{}"
+
+
+def test_the_source_archive_of_a_set_up_checkout_builds_the_same_wheel(
+    checkout: Path, tmp_path: Path
+) -> None:
+    """Its links in .editable lead to the same folders."""
+    assert built(checkout, "build_editable", tmp_path / "editable").returncode == 0
+    assert (checkout / ".editable" / "density_study" / "cluster" / "__init__.py").is_file()
+    done = built(checkout, "build_sdist", tmp_path)
+    assert done.returncode == 0, done.stderr
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path, filter="data")
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    (source / "docs" / "reference").mkdir(parents=True, exist_ok=True)
+    (source / "docs" / "reference" / "study.schema.json").write_text("{}")
+    done = built(source, "build_wheel", tmp_path / "wheel")
+    assert done.returncode == 0, done.stderr
+    for room in ROOMS:
+        made, ours = (
+            {path.relative_to(root).as_posix() for path in root.rglob("*.py")}
+            for root in (tmp_path / "wheel" / "density_study" / room, checkout / room)
+        )
+        assert made == ours, room
