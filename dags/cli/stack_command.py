@@ -78,7 +78,9 @@ def add(
     does not have. `jars` go behind those of HBase's servers: coprocessors, Phoenix. A study names them by a
     hash of their content. They run on every node: add only what you trust.
     """
-    is_path = software is Software.hadoop and Path(what[0]).exists()
+    is_path = software is Software.hadoop and (
+        what[0].endswith(".gz") or "/" in what[0] or Path(what[0]).exists()
+    )
     if is_path or software in (Software.native, Software.jars):
         _bring(software, [Path(one) for one in what], properties or [])
         return

@@ -88,6 +88,8 @@ def own_disk(folder: Path) -> Iterator[Path]:
     subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
     subprocess.run(["mount", "-o", "loop", str(image), str(place)], check=True)
     try:
+        # as Linux has it for disks; a loop device of this kernel reads 2.5 MiB ahead without anybody's help
+        _device(place, "queue/read_ahead_kb").write_text("128")
         yield place
     finally:
         subprocess.run(["umount", str(place)], check=True)
@@ -117,9 +119,14 @@ def kib_per_read(build: Build, place: Path) -> float:
 
 def _reads(place: Path) -> tuple[int, int]:
     """Requests and sectors that the file system's device has read."""
-    device = place.stat().st_dev
-    stat = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
+    stat = _device(place, "stat").read_text().split()
     return int(stat[0]), int(stat[2])
+
+
+def _device(place: Path, name: str) -> Path:
+    """What the kernel says of the file system's device."""
+    device = place.stat().st_dev
+    return Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}") / name
 
 
 def loaded_by(pid: int) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -43,3 +45,37 @@ def test_another_software_is_refused_with_the_choices() -> None:
     done = RUNNER.invoke(app, ["stack", "add", "spark", "3.5.0"])
     assert done.exit_code == 2
     assert "hadoop" in done.output
+
+
+@pytest.fixture
+def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "cache"))
+    with zipfile.ZipFile(tmp_path / "counter.jar", "w") as archive:
+        archive.writestr("name.txt", "x")
+    return str(tmp_path / "counter.jar")
+
+
+def test_jars_are_added_with_their_properties_and_named_for_the_study(jar: str) -> None:
+    words = ["stack", "add", "jars", jar, "--property", "hbase.coprocessor.region.classes=a.B"]
+    done = RUNNER.invoke(app, words, catch_exceptions=False)
+    assert done.output.startswith("write in a study: stack: {jars: ")
+    plain = RUNNER.invoke(app, words[:4], catch_exceptions=False)
+    assert plain.output != done.output, "the properties are part of the hash"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("jars", "JAR", "--property", "dfs.replication=3"), "this project sets it"),
+        (("jars", "JAR", "--property", "x"), "a property has no value"),
+        (("jars", "JAR", "--property", "x y=1"), "that is no property"),
+        (("hadoop", "3.4.2", "3.4.3"), "hadoop takes one version"),
+        (("hadoop", "3.4.2", "--property", "a=b"), "hadoop takes one version"),
+        (("hadoop", "missing/hadoop-3.4.2.tar.gz"), "it cannot be read"),
+        (("native", "JAR", "JAR"), "native takes one tarball or folder"),
+    ],
+)
+def test_what_cannot_be_brought_is_refused(jar: str, words: tuple[str, ...], said: str) -> None:
+    given = [jar if word == "JAR" else word for word in words]
+    done = RUNNER.invoke(app, ["stack", "add", *given])
+    assert isinstance(done.exception, InputError) and said in str(done.exception)
