@@ -110,7 +110,8 @@ class Evidence:
     declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
     variants differ, which is no difference of density or disk type. bounds: test case and topology of each
     search that ended before its answer and a rejected load were one step apart. without_read_ahead:
-    topologies whose DataNodes do not read ahead from HDDs.
+    topologies whose DataNodes do not read ahead from HDDs. of_others: somebody else built the clusters, so
+    that nobody knows how their memory is divided.
     """
 
     test_cases: tuple[TestCaseSummary, ...]
@@ -127,6 +128,7 @@ class Evidence:
     ran: Mapping[Cell, int] = field(default_factory=dict)
     bounds: frozenset[tuple[str, str]] = frozenset()
     without_read_ahead: frozenset[str] = frozenset()
+    of_others: bool = False
 
     @property
     def interval(self) -> IntervalOf:

@@ -51,8 +51,14 @@ def reasons(summary: Summary) -> DataTable:
         texts.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1].total(), one[0][1])
     )
     columns = (Column("Reason"), Column("Verdict"), Column("Trials"), Column("What to do"))
+    imported = summary.imported is not None
     rows = tuple(
-        (_example(said), verdict, str(said.total()), remedy_of(said.most_common(1)[0][0]))
+        (
+            _example(said),
+            verdict,
+            str(said.total()),
+            remedy_of(said.most_common(1)[0][0], imported),
+        )
         for (verdict, _), said in ordered
     )
     return DataTable(columns, rows)

@@ -159,6 +159,10 @@ def _joined(clauses: Iterable[str]) -> str:
     return f"{variants}, {'; '.join(others)}" if others else variants
 
 
+def _memory(evidence: Evidence) -> str:
+    return "" if evidence.of_others else "at equal total memory"
+
+
 def _begun(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
@@ -171,14 +175,14 @@ def _told(contrast: Contrast, decided: Sequence[Measured]) -> Sequence[Measured]
 
 
 def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]) -> Iterator[str]:
-    memory = " at equal total memory" if contrast.factor == DENSITY else ""
+    memory = f" {_memory(evidence)}" if contrast.factor == DENSITY else ""
     told = _told(contrast, decided)
     sought = [one for one in told if one.test_case.sought is not None]
     if sought and not decided:
         # what a study searches for is its question
         yield "; ".join(_found(evidence, contrast.factor, one.test_case) for one in sought)
         return
-    yield f"{contrast.words}{memory}"
+    yield f"{contrast.words}{memory}".rstrip()
     if told:
         yield _range(told)
     if decided and (open_rates := [one for one in contrast.rates if one.finding is None]):
@@ -282,5 +286,6 @@ def _found(evidence: Evidence, name: str, one: TestCaseSummary) -> str:
         f"{rates[first]} {unit_words(one)} with {factor.words(first, evidence.noun)}",
         *(f"{rates[level]} with {factor.words(level, evidence.noun)}" for level in later),
     ]
-    equal = ", at equal total memory" if name == DENSITY else ""
+    memory = _memory(evidence) if name == DENSITY else ""
+    equal = f", {memory}" if memory else ""
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"

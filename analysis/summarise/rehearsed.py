@@ -16,7 +16,8 @@ def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _withheld(one: Finding) -> Finding:
     would = verdict_words(one.verdict)
-    why = f"{SIMULATED}: a run with these numbers would be {would}, {one.why}"
+    also = one.why if one.why.startswith(would) else f"{would}, {one.why}"
+    why = f"{SIMULATED}: a run with these numbers would be {also}"
     return one.model_copy(update={"verdict": "inconclusive", "why": why})
 
 

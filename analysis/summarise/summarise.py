@@ -51,7 +51,7 @@ from density_study.workloads.execution.run import spared_trials, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
-from density_study.workloads.record.recorded import is_joined
+from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.tables.store import read_table
 
@@ -100,6 +100,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         ran=_ran(plan, run_root, run.repetitions) if looks else {},
         bounds=frozenset((one.test_case, one.topology) for one in sought if not one.exact),
         without_read_ahead=run.without_read_ahead,
+        of_others=any(isinstance(one, RecordedTopology) for one in run.topologies.values()),
     )
     earlier = earlier_attempts(run_root / "records")
     asked = hypotheses_of(run_root, plan)

@@ -46,6 +46,8 @@ class Rule:
 _DECLARED = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
 RULES = tuple(Rule(**declared) for declared in tomllib.loads(_DECLARED)["rules"])
 _LOGS = "See the trial's logs, `records/<trial>/logs`."
+_RECORDED = "Nobody recorded it. Add it to the map, or accept it (`accept: {{{}: why}}`). Then import again."
+_AGAIN = re.compile(r" Add a repetition \(`study run [^)]*\), or clear the trial in Airflow\.")
 GC_BEARABLE = next(rule.high or 0.0 for rule in RULES if rule.check == "client_gc_share")
 """Share of its time that a client may stand still for garbage collection."""
 _TARGET = [rule for rule in RULES if rule.check == "target_share"]
@@ -53,9 +55,13 @@ TARGET_HELD = (max(rule.low or 0.0 for rule in _TARGET), max(rule.high or 0.0 fo
 """Achieved rate over target rate: within this range the latency is that of the target rate."""
 
 
-def remedy_of(reason: str) -> str:
-    """What to do about a trial with this reason; where no rule made it, the logs have more."""
+def remedy_of(reason: str, imported: bool = False) -> str:
+    """What to do about a trial with this reason; where no rule made it, the logs have more. imported: others
+    measured it, so that nothing can be measured again."""
     text = re.sub(r"^(accepted|unchecked): ", "", reason)
+    if imported:
+        unknown = next((rule.check for rule in RULES if rule.missing == text), None)
+        return _RECORDED.format(unknown) if unknown else _AGAIN.sub("", remedy_of(reason))
     exact = [rule.remedy for form, rule in _forms() if form.fullmatch(text)]
     flag = f"{text.partition(':')[0]}:"
     same = [rule.remedy for rule in RULES if rule.reason.startswith(flag)]  # of an older version

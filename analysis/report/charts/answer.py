@@ -25,7 +25,7 @@ def answer(view: View) -> Figure | None:
         return None
     chart = by_density(
         view,
-        **titled("answer", label=seen[0].test_case.label, what=_varied(view)),
+        **titled("answer", label=seen[0].test_case.label, what=_varied(view), memory=_memory(view)),
         panel=_panel,
         table=("Number", _words),
         notes=(*_sought(seen), *notes(view, seen, "number")),
@@ -34,6 +34,13 @@ def answer(view: View) -> Figure | None:
         height_px=232,
     )
     return draw(chart, seen, view)
+
+
+def _memory(view: View) -> str:
+    """Nobody knows how others divide theirs."""
+    existing = any(one.code == "existing-cluster" for one in view.summary.warnings)
+    others = existing or view.summary.imported is not None
+    return "" if others else "Total memory is the same in every variant. "
 
 
 def _sought(seen: Sequence[Observation]) -> Iterator[str]:

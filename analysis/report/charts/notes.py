@@ -56,4 +56,5 @@ def _uncomputed(seen: Iterable[Observation], noun: str) -> Iterator[str]:
     if missing:
         count = f"{len(missing)} {noun}{'s' if len(missing) > 1 else ''}"
         where = ", ".join(sorted({one.test_case.label for one in missing}))
-        yield f"{count} could not be computed and are not drawn ({where})."
+        verb = "are" if len(missing) > 1 else "is"
+        yield f"{count} could not be computed and {verb} not drawn ({where})."
