@@ -72,7 +72,7 @@ check: setup ## the fast half: lint, pages, and unit, property, golden tests (un
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs fast
 
 fast: setup
-	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
+	$(BIN)/pytest -q -n 2 --hypothesis-profile=short -m "not thorough and not slow" $(FAST)
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test

@@ -29,6 +29,8 @@ os.environ["DENSITY_STUDY_STATE"] = _state.name
 # `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# `make check` draws a fifth of the examples that `make test` draws.
+settings.register_profile("short", max_examples=20)
 
 
 @pytest.fixture
