@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from density_study.cluster.model.store import Durability
+
 TABLE, FIRST_SERVER = "{table}", "{first_server}"
 """In the words of a tool: the trial's table, and the address of the first RegionServer's page."""
 
@@ -16,7 +18,7 @@ class Act:
     restarts: the daemon whose processes are stopped and started, each once the one before serves again.
     empties: a worker leaves HDFS, after all of its blocks have another replica elsewhere.
     lasting: the cluster is another one afterwards, so that the trial is the last of its build.
-    least_servers: RegionServers that it needs.
+    least_servers: RegionServers that it needs. not_at: levels of durability that have no such act.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Act:
     empties: bool = False
     lasting: bool = False
     least_servers: int = 1
+    not_at: tuple[Durability, ...] = ()
 
     @property
     def words(self) -> str:

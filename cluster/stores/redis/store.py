@@ -55,7 +55,7 @@ class Redis(ClusterStore):
     services: ClassVar[tuple[str, ...]] = ("redis",)
     workers: ClassVar[int | None] = 1
     drives = 1
-    acts = (Act("aof-rewrite", tool=(("settle",),)),)
+    acts = (Act("aof-rewrite", tool=(("settle",),), not_at=("memory",)),)
     existing = True
     db = "org.densitystudy.stores.redis.RedisClient"
     admin = "org.densitystudy.stores.redis.RedisAdmin"

@@ -36,8 +36,8 @@ def _refusal(name: str, topology: AnyTopology) -> tuple[str, str]:
     act, store = act_on(topology, name), topology.store
     if act is None:
         return f"{store.title} has no {name}", "add a store that has it"
-    if name == "aof-rewrite" and store.durability == "memory":
-        return "without an append-only file there is none to rewrite", "use durability page_cache"
+    if store.durability in act.not_at:
+        return f"{store.words}, has no {name}", "choose another durability"
     servers = sum(len(worker.regionserver_names) for worker in topology.workers)
     if servers < act.least_servers:
         return f"it needs {act.least_servers} RegionServers", "add a density of 2 or more"

@@ -35,9 +35,8 @@ class ActSpec(Frozen):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     do: ActName = Field(
-        description="HBase: major-compaction, snapshot, split (each region), balance (of a table that "
-        "begins on one server), rolling-restart (of the RegionServers), decommission (of the last worker's "
-        "DataNode); Redis: aof-rewrite"
+        description=f"what begins, where the store has it: {', '.join(act_names())}. A balanced table begins "
+        "on one server; a split is of each region; the last worker's DataNode is decommissioned"
     )
     at: Seconds = Field(description="when it begins, after the ramp-up: 60 s")
     rate: LatencyTarget = Field(
