@@ -72,7 +72,7 @@ def test_a_quota_that_would_go_with_the_namespace_is_refused(said: str, refused:
         ("3.2.4-1.0.0", "3.3.6"),
         ("3.3.5.0-ODP", "3.3.6"),
         ("3.4.0", "3.4.1"),
-        ("3.4.3-SNAPSHOT", "3.4.2"),
+        ("3.4.3-SNAPSHOT", "3.4.3"),
         ("3.6.0", "3.5.0"),
         ("3.1.1-mrs-2.0", "3.3.6"),  # Huawei
     ],
