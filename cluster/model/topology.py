@@ -199,6 +199,11 @@ class Topology(Flat, Placed):
         return self.variant.versions.java
 
     @property
+    def table_format(self) -> str:
+        """What decides the contents and size of a table's store files, beside its rows."""
+        return " ".join((self.variant.versions.hbase, *self.configuration.table.arguments))
+
+    @property
     def declared(self) -> dict[str, str]:
         """Everything by which a study may make topologies differ: dotted key -> value.
 
@@ -239,6 +244,7 @@ class ExistingTopology(Existing, Placed):
     isolation: ClassVar[Isolation] = Isolation.UNKNOWN
     java: ClassVar[None] = None
     jit: ClassVar[Jit] = "full"
+    table_format: ClassVar[str] = ""
 
     @property
     def configuration(self) -> Configuration:

@@ -131,6 +131,13 @@ class Provider(ProviderKind, ABC, Generic[PlacedT]):
         """Java and Redis of the nodes' machines."""
         return THIS_MACHINE
 
+    def make_kept_folder(
+        self, site: Site, node: Node, name: str, inner: str, journal: Journal
+    ) -> PurePath:
+        """Make a folder on the disk of `node`, with the folder `inner` in it; `destroy` of `site` removes it.
+        Only where `keeps_folders`."""
+        raise NotImplementedError(f"{type(self).__name__} has no folders that outlive a build")
+
     # What hosts must have before anything starts. Checks start nothing and leave nothing.
 
     def checks(self, topology: PlacedT, tag: str) -> Iterator[NamedCheck]:

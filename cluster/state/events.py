@@ -250,6 +250,39 @@ class BuildDestroyed(Event, event="destroyed"):
     proof: Mapping[str, Any]
 
 
+COPIES = "copies"
+"""Name of the build whose folders hold copies of tables: they outlive the builds of the plan."""
+
+
+class TableState(BaseModel):
+    """A settled table. most_files: of a region. locality: share of its blocks on their region's server."""
+
+    model_config = ConfigDict(frozen=True)
+    rows: int
+    regions: int
+    most_files: int
+    mib: int
+    locality: float
+
+
+class TableCopied(Event, event="table-copied"):
+    """The store files of a loaded table are in `path` on the client's machine. `state`: of that table."""
+
+    tag: str
+    name: str
+    path: str
+    state: TableState
+    seconds: float
+
+
+class TablePutBack(Event, event="table-put-back"):
+    """The build of `tag` got its table from the copy `name`, not from a load."""
+
+    tag: str
+    name: str
+    seconds: float
+
+
 class ExistingRemoved(Event, event="given-removed"):
     """What the intent of `act` made at `path` of an existing cluster is gone."""
 

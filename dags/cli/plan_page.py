@@ -45,7 +45,7 @@ def plan_page(
             style="bold",
         ),
         Text(""),
-        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {duration(analysis_s)}"),
+        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which {_parts(plan, analysis_s)}"),
         Text(f"         {source}"),
         Text(f"disk     up to {_size(need_mib)} at once; the data of a build are deleted with it"),
         *(Text(f"asks     {requests}") for requests in requests_of(plan)),
@@ -114,6 +114,13 @@ def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
     bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
     return f"{most} {duration(min(plan.estimate_s + analysis_s, budget_s or inf))}"
+
+
+def _parts(plan: Plan, analysis_s: float) -> str:
+    """Windows and analysis: the rest builds clusters, loads, warms up and settles."""
+    windows_s = sum(step.test_case.window_s for step in plan.trials if step.test_case)
+    share = windows_s / (plan.estimate_s + analysis_s)
+    return f"windows {share:.0%}, analysis {duration(analysis_s)}"
 
 
 def _size(mib: int) -> str:

@@ -3,7 +3,7 @@ same hosts with the same software. Does not import Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from statistics import fmean
@@ -88,7 +88,8 @@ def pace(runs: Iterable[Run]) -> Pace:
 
 def _stated_s(plan: Plan) -> dict[int, float]:
     """What this version states of each trial, by its step: the plan has what its own version stated."""
-    of_build = {build: Estimates(plan.topology_of(build)) for build in plan.builds}
+    copied = set[Hashable]()
+    of_build = {build: Estimates(plan.topology_of(build), copied) for build in plan.builds}
     return {
         step.index: of_build[step.build].of(PlannedTrial(step.test_case, probe=step.probe))
         for step in plan.trials

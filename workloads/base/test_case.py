@@ -162,8 +162,15 @@ class TestCase(Frozen):
         """Whether that takes its time once per build; otherwise before each trial."""
         return True
 
-    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
-        """Estimated duration of that. `is_written`: whether an earlier trial of the build wrote the data."""
+    def copied_on(self, topology: AnyTopology) -> Hashable | None:
+        """The data of which later builds get a copy; None: each build makes its own."""
+        return None
+
+    def prepare_estimate_s(
+        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
+    ) -> float:
+        """Estimated duration of that. `is_written`: whether an earlier trial of the build wrote the data.
+        `has_copy`: whether an earlier build left a copy of it."""
         return 0.0
 
     @property

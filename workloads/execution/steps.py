@@ -21,7 +21,7 @@ from density_study.cluster.providers.provider import provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.atomic import naming
-from density_study.cluster.state.events import KeepAsked, TrialState
+from density_study.cluster.state.events import COPIES, KeepAsked, TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
@@ -121,7 +121,7 @@ def close_run(run: Run) -> None:
     names what could not be removed.
     """
     with run.step_lock():
-        for build in run.plan.builds:
+        for build in (*run.plan.builds, COPIES):
             tear_down(run.site(build), run.journal)
         release_hosts(run.tag, run.journal)  # other machines, which the analysis does not use
         if what_is_left(run):

@@ -4,7 +4,7 @@ plan."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
@@ -243,6 +243,7 @@ def _with_repetitions(
             ("repetitions",),
         )
     steps, builds = list(plan.steps), dict(plan.builds)
+    copied = set[Hashable]()
     for repetition in range(plan.repetitions + 1, plan.repetitions + repetitions + 1):
         # a generator per repetition: one added later has the order that it would have had from the start
         rng = Random(f"{plan.seed}/{repetition}")
@@ -261,7 +262,7 @@ def _with_repetitions(
             builds[build] = name
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.test_case.breaks_cluster)
-            _append_build(steps, repetition, build, trials, topology)
+            _append_build(steps, repetition, build, trials, topology, copied)
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -323,6 +324,7 @@ def _append_build(
     build: str,
     trials: Sequence[PlannedTrial],
     topology: AnyTopology,
+    copied: set[Hashable],
 ) -> None:
     store = topology.store
 
@@ -334,7 +336,7 @@ def _append_build(
 
     boot_s = BOOT_ESTIMATE_S if topology.isolation.facts.own_kernel else 0.0
     append("up", build, boot_s + (UP_ESTIMATE_S if store.hadoop else STORE_UP_ESTIMATE_S))
-    estimates = Estimates(topology)
+    estimates = Estimates(topology, copied)
     before = sum(step.kind == "trial" for step in steps)
     for order, trial in enumerate(trials, start=before):
         append(

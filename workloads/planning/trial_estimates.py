@@ -11,10 +11,12 @@ from density_study.workloads.planning.trial_order import PlannedTrial
 
 
 class Estimates:
-    """Of one build, asked in the order of its trials: what one wrote or warmed up costs others nothing."""
+    """Of one build, asked in the order of its trials: what one wrote or warmed up costs others nothing.
+    `copied`: data of which earlier builds have left a copy; this one adds its own."""
 
-    def __init__(self, topology: AnyTopology) -> None:
+    def __init__(self, topology: AnyTopology, copied: set[Hashable]) -> None:
         self._topology = topology
+        self._copied = copied
         self._is_warmed_up = topology.store.compiled
         self._earlier: list[TestCase] = []
         self._warmed: set[Hashable] = set()
@@ -41,7 +43,10 @@ class Estimates:
         if any(one.prepared == data for one in self._earlier):
             return 0.0
         is_written = any(one.writes_for(test_case) for one in self._earlier)
-        return test_case.prepare_estimate_s(self._topology, is_written)
+        copied = test_case.copied_on(self._topology), self._topology.table_format
+        has_copy = copied[0] is not None and copied in self._copied
+        self._copied.add(copied)
+        return test_case.prepare_estimate_s(self._topology, is_written, has_copy)
 
     def _warm_up_s(self, test_case: TestCase) -> float:
         if not self._is_warmed_up or test_case.warmed is None or test_case.warmed in self._warmed:

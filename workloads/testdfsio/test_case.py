@@ -215,7 +215,9 @@ class DfsioTestCase(TestCase):
     def prepared(self) -> Hashable | None:
         return self.data_set if self.mode in READS else None
 
-    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
+    def prepare_estimate_s(
+        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
+    ) -> float:
         if is_written:
             return 0.0
         return JOB_START_ESTIMATE_S + self.data_mib / self._cluster_mib_s(topology, is_read=False)

@@ -31,6 +31,9 @@ COMPACTION_MIB_S = 50.0
 files wait."""
 SLOWEST_COMPACTION_MIB_S = 5.0
 """Below, the disks count as broken."""
+SLOWEST_COUNT_ROWS_S = 10_000.0
+COPY_MIB_S, COPY_JVMS_S = 100.0, 10.0
+"""To put a copied table back: MiB/s of one client's writes, and three JVMs."""
 # WAL, store files, and the output of a major compaction before the old files are deleted.
 COPIES_ON_DISK = 3
 
@@ -45,7 +48,8 @@ class Loading(YcsbParameters):
 
     def disk_use(self, replication: int) -> tuple[str, float]:
         rows = self.records + self._written_rows
-        return self.workload, rows * self._stored_row_mib * COPIES_ON_DISK * replication
+        copies = COPIES_ON_DISK * replication + self.load_once
+        return self.workload, rows * self._stored_row_mib * copies
 
     @property
     def _stored_row_mib(self) -> float:
@@ -80,8 +84,23 @@ class Loading(YcsbParameters):
     def is_prepared_once(self, topology: AnyTopology) -> bool:
         return topology.store.restores
 
-    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
+    def copied_on(self, topology: AnyTopology) -> Hashable | None:
+        return self._table if self.is_copied_on(topology) else None
+
+    def is_copied_on(self, topology: AnyTopology) -> bool:
+        """Whether later builds get the table from a copy: asked for, and faster than a load."""
+        return self.load_once and self._put_back_s < self._load_on(topology)
+
+    @property
+    def _put_back_s(self) -> float:
+        return COPY_JVMS_S + self.records * self._stored_row_mib / COPY_MIB_S
+
+    def prepare_estimate_s(
+        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
+    ) -> float:
         load_s = 0.0 if is_written else self._load_on(topology)
+        if has_copy:
+            load_s = min(load_s, self._put_back_s)
         return load_s + self.compaction_s(topology, COMPACTION_MIB_S)
 
     def compaction_s(self, topology: AnyTopology, mib_s: float) -> float:

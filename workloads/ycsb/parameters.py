@@ -75,6 +75,10 @@ class YcsbParameters(TestCase):
         "hashed", description="whether keys are hashes of record numbers, or the numbers themselves"
     )
     regions_per_server: int = 10
+    load_once: bool = Field(
+        False,
+        description="whether later builds get the table from a copy of the first one's store files",
+    )
     neighbour_threads: int | None = Field(
         None,
         ge=0,
@@ -205,6 +209,7 @@ class YcsbParameters(TestCase):
             "warm_up_client": self.warm_up_client_s,
             "warm_up_daemons": "steady" if self.until_steady else self.warm_up_daemons_s,
             "regions_per_server": self.regions_per_server,
+            "load_once": "yes" if self.load_once else None,
             "seed": None if self.variants is None else self.variants.seed,
             **self.client.knobs,
         }

@@ -104,6 +104,11 @@ class RunsSpec(WorkloadSpec):
     regions_per_server: RegionsPerServer = Field(
         10, description="regions of the table per RegionServer"
     )
+    load_once: bool = Field(
+        False,
+        description="load each table only in the run's first build, where that saves time; later builds "
+        "bulk load a copy of its store files. With provider local and warm_up_daemons steady",
+    )
 
     @property
     @abstractmethod
@@ -196,6 +201,7 @@ class RunsSpec(WorkloadSpec):
             target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,
             regions_per_server=self.regions_per_server,
+            load_once=self.load_once,
             **self.table_knobs(size),
         )
 

@@ -17,7 +17,11 @@ from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.loading import Loading
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import pair
-from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
+from density_study.workloads.ycsb.stores.store_rules import (
+    check_copies,
+    check_store,
+    store_obstacle,
+)
 
 INT_MAX = 2**31 - 1
 AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
@@ -33,6 +37,7 @@ _NO_COLUMNS = frozenset(
         "scan_length_distribution",
         "insert_order",
         "regions_per_server",
+        "load_once",
         "warm_up_daemons_s",
         "until_steady",
         "warm_up_threads",
@@ -210,6 +215,7 @@ class YcsbTestCase(Loading):
                 )
 
         check_store(self, topology)
+        check_copies(self, topology)
 
     def obstacle(self, topology: AnyTopology) -> InputError | None:
         if fault := super().obstacle(topology) or store_obstacle(self, topology):

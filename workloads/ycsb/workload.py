@@ -10,6 +10,7 @@ The servers are warmed up first: see `workloads.ycsb.warming`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,9 +22,10 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.ycsb.copies.table_copy import keep_or_prove, put_back
 from density_study.workloads.ycsb.fault_under_load.injection import fault_of, rows_after
 from density_study.workloads.ycsb.faults import faults_of_all, unsent
-from density_study.workloads.ycsb.loading import SLOWEST_COMPACTION_MIB_S
+from density_study.workloads.ycsb.loading import SLOWEST_COMPACTION_MIB_S, SLOWEST_COUNT_ROWS_S
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
     noise_made,
@@ -138,7 +140,8 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
     snapshot = f"{table_on(context.cluster, test_case).replace(':', '-')}-loaded"
     if tables.known(name) in (None, "there"):
         _create(context, test_case)
-        _load_unmeasured(context, test_case)
+        if not put_back(context, test_case):
+            _load_unmeasured(context, test_case)
         tables.remember(name, "loaded")
     restore = ("restore", snapshot, *_table(context, test_case))
     acts: list[tuple[str, ...]] = []
@@ -147,11 +150,15 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
         more_s = test_case.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
         settle = ("flush-compact-settle", *_table(context, test_case))
         acts = [settle, ("snapshot", snapshot, *_table(context, test_case))]
-        if is_worth_it(context.cluster.topology, test_case):
-            with unthrottled(context):
-                table_tool(context, "table-settled", *acts, more_s=more_s)
+        is_long = is_worth_it(context.cluster.topology, test_case)
+        if is_long or test_case.is_copied_on(context.cluster.topology):
+            acts += [(verb, *_table(context, test_case)) for verb in ("count", "state")]
+            more_s += test_case.records / SLOWEST_COUNT_ROWS_S
+            with unthrottled(context) if is_long else nullcontext():
+                facts = table_tool(context, "table-settled", *acts, more_s=more_s)
             tables.remember(name, "snapshot")
             acts, more_s = [], 0.0
+            keep_or_prove(context, test_case, facts)
     if test_case.warms_up_daemons and not tables.is_warm(name, warmed_by(test_case)):
         if test_case.until_steady:
             acts.append(restore)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.emulation import prove
 from density_study.cluster.providers.local.network import door_left, open_network
 from density_study.cluster.providers.local.transport import (
@@ -48,6 +49,7 @@ class LocalProvider(Provider[Topology]):
     here = True
     shares_hosts = True
     slows_disks = True
+    keeps_folders = True
     no_network_factor = (
         "process groups share the loopback interface of this machine; use provider container or "
         "physical"
@@ -89,6 +91,14 @@ class LocalProvider(Provider[Topology]):
             (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
         open_network(site, journal)
         _emulate(site, topology, journal)
+
+    def make_kept_folder(
+        self, site: Site, node: Node, name: str, inner: str, journal: Journal
+    ) -> Path:
+        folder = directories.data_dir(site, replace(node, name=name))
+        directories.make_folder(folder, site, journal)
+        (folder / inner).mkdir(parents=True)
+        return folder
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return PrivateTransport(site.tag, journal)

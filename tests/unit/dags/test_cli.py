@@ -48,7 +48,7 @@ def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) ->
     assert "8 trial(s)" in text
     assert "no claims" in text
     assert "MiB at once" in text
-    assert re.search(r"time +about \d+ min \d+ s, of which analysis 10 s", text), (
+    assert re.search(r"time +about \d+ min \d+ s, of which windows \d+%, analysis 10 s", text), (
         "no minutes as hours"
     )
     assert all(name in text for name in planned.topologies)

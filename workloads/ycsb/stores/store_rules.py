@@ -27,6 +27,24 @@ def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
         )
 
 
+def check_copies(test_case: YcsbParameters, topology: AnyTopology) -> None:
+    """InputError if a table cannot be copied for later builds, or if that would change what is measured."""
+    if not test_case.load_once:
+        return
+    provider, store = topology.provider, store_of(topology)
+    why = ""
+    if not (provider.keeps_folders or provider.simulates):
+        why = f"folders of provider {topology.provider} do not outlive a build; local has such folders"
+    elif not store.restores:
+        why = f"only HBase's tables are copied, not those of {store.title}"
+    elif not test_case.until_steady:
+        why = "servers that loaded a table are warmer than others, unless warm_up_daemons is steady"
+    if why:
+        raise InputError(
+            f"{test_case.id}: {why}.", "load_once", "remove `load_once`.", ("workloads",)
+        )
+
+
 def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputError | None:
     """Why the test case is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans
     a store that has no order."""

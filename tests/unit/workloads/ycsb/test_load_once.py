@@ -1,0 +1,183 @@
+"""`load_once`: the first build loads a table and copies it, later builds put the copy back and prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Disk
+from density_study.cluster.model.topology import Node
+from density_study.cluster.providers.provider import provider_named
+from density_study.cluster.state.events import COPIES, TableCopied, TablePutBack, TableState
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.resolve import assumed_hosts
+from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.ycsb.copies import table_copy
+from density_study.workloads.ycsb.copies.table_copy import difference, keep_or_prove, put_back
+from tests.support.made_runs.fake_ycsb import case
+
+LOADED = TableState(rows=60_000, regions=10, most_files=1, mib=800, locality=1.0)
+CASE = case("c", records=100_000, until_steady=True, warm_up_daemons_s=0.0, load_once=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"regions": 40, "mib": 770}, ""),  # other variants have other regions
+        ({"rows": 59_999}, "59,999 rows instead of 60,000"),
+        ({"most_files": 2}, "2 store files instead of 1"),
+        ({"mib": 700}, "700 MiB of store files instead of 800"),
+        ({"locality": 0.7}, "70% of its blocks are local instead of 100%"),
+    ],
+)
+def test_what_differs_is_named(change: dict[str, Any], said: str) -> None:
+    found = difference(LOADED, LOADED.model_copy(update=change))
+    assert said in found and bool(said) == bool(found)
+
+
+class Bench:
+    """Builds of one run on this machine, whose commands are recorded and not run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder
+        self.journal = Journal(folder / "journal.jsonl")
+        self.commands: list[str] = []
+        self.free_mib, self.fails = 10**6, ""
+
+    def build(self, name: str, table_format: str = "2.6.4") -> Any:
+        site = Site(self.root / "builds" / name, f"s/20261126T000000Z/{name}")
+        disk = Disk(str(self.root / "disk"), "flash")
+        client = Node("client", "here", "127.0.0.1", ("client",), 1, 1, disk)
+        worker = SimpleNamespace(host="here", regionservers=1, disks=(disk,))
+        topology = SimpleNamespace(
+            client=client, workers=(worker,), hosts=(SimpleNamespace(name="here", cores=2),),
+            replication=1, provider=provider_named("local"), existing=None, table_format=table_format,
+        )  # fmt: skip
+        cluster = SimpleNamespace(site=site, topology=topology, built=topology)
+        transport = SimpleNamespace(act=lambda *_: self.free_mib)
+        return SimpleNamespace(cluster=cluster, journal=self.journal, transport=transport)
+
+    def run(self, _: Any, command: str, __: float) -> None:
+        if self.fails and self.fails in command:
+            raise StudyError("no space left.", "", "")
+        self.commands.append(command.partition(" ")[0])
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    monkeypatch.setattr(table_copy, "_shell", lambda _, name, *words: f"{name} {words}")
+    monkeypatch.setattr(table_copy, "_bulk_load", lambda *_: "table-bulk-load")
+    monkeypatch.setattr(table_copy, "_run", made.run)
+    yield made
+
+
+def facts(rows: int = 100_000) -> list[dict[str, Any]]:
+    regions = [{"store_file_mib": 6, "store_files": 1, "locality": 1.0}] * 10
+    return [{}, {"rows": rows}, {"regions": regions, "store_file_mib": 60}]
+
+
+def test_the_first_build_copies_and_later_ones_put_back(bench: Bench) -> None:
+    first, later = bench.build("b1-v1-flash"), bench.build("b2-v1-flash")
+    assert not put_back(first, CASE)
+    keep_or_prove(first, CASE, facts())
+    assert bench.commands == ["table-copy"]
+    assert put_back(later, CASE)
+    keep_or_prove(later, CASE, facts())
+    assert bench.commands == ["table-copy", "table-put-back", "table-bulk-load"]
+    (put,) = bench.journal.events(TablePutBack)
+    assert put.tag == "s/20261126T000000Z/b2-v1-flash"
+    with pytest.raises(StudyError, match="99,999 rows instead of 100,000"):
+        keep_or_prove(later, CASE, facts(99_999))
+
+
+def test_another_format_is_loaded_anew(bench: Bench) -> None:
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    assert not put_back(bench.build("b1-y", "2.5.13"), CASE)
+
+
+def test_tear_down_of_the_copies_removes_them_and_they_are_not_used_again(bench: Bench) -> None:
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (copied,) = bench.journal.events(TableCopied)
+    site = Site(bench.root / "builds" / COPIES, f"s/20261126T000000Z/{COPIES}")
+    assert Path(copied.path).is_dir() and copied.path in leftovers_of(site, bench.journal)
+    tear_down(site, bench.journal)
+    assert not (bench.root / "disk" / "density-study").exists()
+    assert not put_back(bench.build("b2-x"), CASE)
+
+
+@pytest.mark.parametrize(("free_mib", "fails"), [(119, ""), (10**6, "table-copy")])
+def test_without_a_copy_the_next_build_loads_and_tries_again(
+    bench: Bench, free_mib: int, fails: str
+) -> None:
+    bench.free_mib, bench.fails = free_mib, fails
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (said,) = [one for one in bench.journal.read() if one["event"] == "table-not-copied"]
+    assert "119 MiB are free" in said["why"] or "no space left" in said["why"]
+    bench.free_mib, bench.fails = 10**6, ""
+    later = bench.build("b2-x")
+    assert not put_back(later, CASE)
+    keep_or_prove(later, CASE, facts())
+    assert len(bench.journal.events(TableCopied)) == 1
+
+
+def test_a_small_table_is_loaded_in_each_build(bench: Bench) -> None:
+    small = CASE.model_copy(update={"records": 10_000})
+    build = bench.build("b1-x")
+    assert not small.is_copied_on(build.cluster.topology)  # three JVMs take longer than its load
+    keep_or_prove(build, small, [])
+    assert bench.commands == []
+
+
+STUDY = """
+study: s
+provider: PROVIDER
+ssh: {user: study}
+hosts: [{name: here, address: 192.0.2.1, cores: 4, memory: 24 GiB, roles: [master, worker, client],
+         disks: [{path: /data, disk_type: flash}]}]
+factors: {vms_per_host: [DENSITY]}
+workloads: [{ycsb: {records: [3000000], mixes: [c], threads: [8], duration: 2 min, WARM load_once: ONCE}}]
+repetitions: 3
+"""
+
+
+def planned(once: str, provider: str = "local", warm: str = "") -> Plan:
+    text = STUDY.replace("ONCE", once).replace("WARM", warm)
+    text = text.replace("PROVIDER", provider).replace(
+        "DENSITY", "1" if provider == "local" else "0"
+    )
+    if provider == "local":
+        text = text.replace("ssh: {user: study}\n", "").replace("192.0.2.1", "127.0.0.1")
+    study = parse_study(text, "s.yaml").study
+    return make_plan(study, assumed_hosts(study))
+
+
+def test_the_plan_counts_one_load() -> None:
+    each = [step.estimate_s for step in planned("true").trials]
+    loaded = [step.estimate_s for step in planned("false").trials]
+    assert each[0] == loaded[0] and each[1] == each[2]
+    # 500 s by the client against 4 GiB at 100 MiB/s
+    assert 400 < loaded[1] - each[1] < 480
+
+
+@pytest.mark.parametrize(
+    ("provider", "warm", "said"),
+    [
+        ("physical", "", "folders of provider physical do not outlive a build"),
+        ("local", "warm_up_daemons: 20 s,", "servers that loaded a table are warmer"),
+    ],
+)
+def test_it_is_refused_where_it_cannot_be_or_would_bias(
+    provider: str, warm: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        planned("true", provider, warm)

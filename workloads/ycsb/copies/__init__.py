@@ -1,0 +1,1 @@
+"""Copies of loaded tables, for later builds of a run."""
