@@ -23,7 +23,7 @@ from tests.dag.furnished import furnish
 from tests.dag.web import Study, Web
 from tests.live.support.command import study as command
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(2400)
 MIXES = ("load", "read45-insert55")
 """The trials, in this order; the run is marked while it measures each."""
 STUDY = """\
@@ -85,7 +85,7 @@ def measures(study: Study, run_id: str, trial: str) -> None:
         return any(one.trial and trial in one.trial for one in seen)
 
     try:
-        wait_until(begun, 400, f"the trial {trial} begins")
+        wait_until(begun, 600, f"the trial {trial} begins")
     except TimeoutError as error:
         seen = [entry for folder in study.folders() for entry in Journal(folder / JOURNAL).read()]
         raise AssertionError(f"{error}: {seen[-5:]}, {study.states(run_id)}") from error
