@@ -30,13 +30,13 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="""Versions of Hadoop and HBase: list the known ones, add others, or your own.""",
-    epilog=examples("study stack list", "study stack add hadoop 3.4.3"),
+    epilog=examples("study stack list", "study stack add hadoop 3.4.0"),
 )
 
 
 @app.command(
     epilog=examples(
-        "study stack add hadoop 3.4.3",
+        "study stack add hadoop 3.4.0",
         "study stack add hbase 2.6.1 --hadoop 3.3.6",
         "study stack add native hadoop-3.4.2.tar.gz",
         "study stack add hadoop hadoop-3.4.2.tar.gz",
