@@ -118,7 +118,9 @@ def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
 
 def _parts(plan: Plan, analysis_s: float) -> str:
     """Windows and analysis: the rest builds clusters, loads, warms up and settles."""
-    windows_s = sum(step.test_case.window_s for step in plan.trials if step.test_case)
+    windows_s = sum(
+        min(step.test_case.window_s, step.estimate_s) for step in plan.trials if step.test_case
+    )
     share = windows_s / (plan.estimate_s + analysis_s)
     return f"windows {share:.0%}, analysis {duration(analysis_s)}"
 

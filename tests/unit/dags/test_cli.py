@@ -36,6 +36,11 @@ def test_help_shows_examples() -> None:
         assert f"study {command}" in text
 
 
+def test_windows_are_a_part_of_the_time_on_hosts_of_any_size() -> None:
+    found = re.search(r"of which windows (\d+)%", study("plan", "talk-2013"))
+    assert found and 40 <= int(found[1]) <= 95
+
+
 def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=2")
     planned = planned_study.plan_study(spec, {"repetitions": 2}).plan
