@@ -27,7 +27,7 @@ class Act:
     restarts: str = ""
     empties: bool = False
     lasting: bool = False
-    least_servers: int = 1
+    least_servers: int = 0
     not_at: tuple[Durability, ...] = ()
 
     @property

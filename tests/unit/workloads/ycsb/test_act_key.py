@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.store import store_named
 from density_study.cluster.stores.store import act_names
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.study.study import Study
@@ -12,6 +16,7 @@ from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
+ROOT = Path(__file__).parents[4]
 COMPACTION = "{do: major-compaction, at: 10 s, duration: 60 s}"
 RESTART = "{do: rolling-restart, at: 5 s, duration: 60 s}"
 
@@ -86,3 +91,16 @@ def test_faulty_keys_are_named(written: str, more: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         study(written, more=more)
     assert message in str(caught.value) and "workloads[1].ycsb.act" in str(caught.value)
+
+
+def test_a_store_without_regionservers_has_its_own_act() -> None:
+    """The live study of the append-only file was refused: it has no RegionServer."""
+    spec = parse_study((ROOT / "tests/live/acts/redis.yaml").read_text(), "redis.yaml").study
+    (found,) = (s for s in spec.test_cases() if isinstance(s, YcsbTestCase) and s.fault)
+    topology = next(iter(make_plan(spec, [host(5120)]).topologies.values()))
+    assert found.obstacle(topology) is None
+    unsafe = replace(
+        topology, variant=replace(topology.variant, store=store_named("redis", "memory"))
+    )
+    refusal = found.obstacle(unsafe)
+    assert refusal is not None and "has no aof-rewrite" in refusal.what
