@@ -65,7 +65,7 @@ def test_it_stands_while_it_is_kept_and_not_after(run: Run, world: World) -> Non
     assert found is not None
     assert (found.tag, found.build, found.owner.pid) == (run.tag, step.build, os.getpid())
     assert world.acts[:2] == [f"down {step.build}", f"up {step.build}"]
-    assert set(world.acts[2:]) == {f"down {build}" for build in run.plan.builds}
+    assert set(world.acts[2:]) == {"down copies", *(f"down {build}" for build in run.plan.builds)}
     assert (end_of(run).outcome, has_ended(run), kept()) == ("ok", True, None)
 
 
