@@ -100,3 +100,15 @@ def test_a_bad_line_of_a_device_is_a_missing_sample(factory: RunFactory, kind: s
     device.write_text("epoch_s,no,line\n1,2\n")
     seen = trial_facts(record_rows(read_manifest(record), record)).checks
     assert (seen["result_lines_quarantined"], seen["sample_lines_quarantined"]) == (0, 1)
+
+
+def test_compactions_and_splits_are_no_flaw_of_a_trial_with_an_act_or_a_fault(
+    factory: RunFactory,
+) -> None:
+    truth = factory.ycsb(BUILD)
+    record = factory.close() / "records" / truth.trial
+    rows = record_rows(read_manifest(record), record)
+    rows.trial.update(compactions=2, splits=1)
+    assert trial_facts(rows).checks["background_work"] == 3
+    rows.trial.update(fault="split", fault_s=5.0)
+    assert trial_facts(rows).checks["background_work"] is None

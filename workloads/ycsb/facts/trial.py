@@ -57,6 +57,8 @@ def facts(rows: Rows) -> Facts:
             **work,
             # of a fault, failures are a result
             "failed_operations": 0 if faulted else work["failed_operations"],
+            # of an act, compactions and splits are what it is; of a fault, they are its recovery
+            **({"background_work": None} if faulted else {}),
             "faulted": faulted,
             "lost_rows": lost_rows(trial),
             "has_target": target is not None and not faulted,
