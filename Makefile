@@ -53,7 +53,7 @@ FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
 	&& $(UV) export --frozen --only-group build --quiet --output-file $(VENV)/build.txt \
 	&& $(UV) export --frozen $(EXTRAS) --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
 	&& $(UV) pip install --python $(VENV) --quiet --require-hashes --requirement $(VENV)/build.txt \
-	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(BUILT_BY_LOCKED) $(VENV)/requirements.txt \
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes --no-build-isolation $(VENV)/build.txt $(VENV)/requirements.txt \
 	&& $(UV) pip install --python $(VENV) --quiet --no-deps $(BUILT_BY_LOCKED) --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is

@@ -63,7 +63,7 @@ def install() -> None:
         return dataclasses.replace(made, prepare=stand_in(made.prepare), daemons=stand_ins)
 
     bring_up.render = rendered  # type: ignore[attr-defined]
-    bring_up.services = lambda *_: []  # type: ignore[attr-defined]
+    bring_up._Build._await_services = lambda *_: None  # type: ignore[method-assign]
     steps.row_written_and_read = lambda *_: None  # type: ignore[attr-defined]
     opening.preflight = lambda *_: None  # type: ignore[attr-defined]
     PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]
