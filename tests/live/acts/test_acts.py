@@ -47,7 +47,7 @@ def test_acts_of_hbase(tmp_path: Path, lasting: str) -> None:
         assert 4 <= after_s < 15, act  # a tool starts a JVM first
         assert fault.epoch_s < fault.until_epoch_s < window.end_epoch_s, act
         assert metrics["lost_rows"] == 0 and metrics["time_to_recover"] is not None, act
-    regions = {act: len(one.state_after["regions"]) for act, (one, _) in found.items()}
+    regions = {act: one.state_after["hbase"]["regions"] for act, (one, _) in found.items()}
     assert regions["split"] == 2 * regions["snapshot"]
     worst_ms = {act: metrics["worst_latency"] or 0.0 for act, (_, metrics) in found.items()}
     if lasting == "rolling-restart":
