@@ -199,7 +199,7 @@ SHORT = [
 
 def test_what_a_study_needs_works(outcomes: list[Outcome]) -> None:
     for words, outcome in zip(ALLOWED, outcomes, strict=False):
-        if words[1] == "write" and not Path(words[2]).exists():  # a VM has no governor
+        if words[0] == "quiet-host" and not Path(words[2]).exists():  # a VM has no governor
             assert "No such file or directory" in outcome.output, (words, outcome)
             continue
         assert outcome.code == 0, (words, outcome)
