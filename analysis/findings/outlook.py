@@ -18,8 +18,8 @@ class AtNoise:
 
     noise: standard deviation between builds as a fraction; None: that of each comparison in earlier runs.
     power: at least the chance of the right verdicts. needs: the fewest repetitions with a power of 80 %;
-    None: no number is enough. detects: the smallest ratio that every comparison detects; None with fewer
-    than five repetitions, and where they end by a width."""
+    None: more than 1,000, or no number is enough. detects: the smallest ratio that every comparison detects;
+    None with fewer than five repetitions, and where they end by a width."""
 
     noise: float | None
     power: float
@@ -61,18 +61,14 @@ def _outlook(one: PlannedQuestion, plan: Plan, levels: Sequence[float | Noise]) 
         seconds_of(plan, mine),
         tuple(sorted({round(c.rule.planned(one.wanted), 2) for c in one.comparisons})),
         one.obstacle,
-        tuple(
-            AtNoise(
-                level if isinstance(level, float) else None,
-                one.power(n, level),
-                one.needs(level),
-                one.detects(n, level),
-            )
-            for level in levels
-        )
-        if one.obstacle is None
-        else (),
+        () if one.obstacle else tuple(_at(one, n, level) for level in levels),
     )
+
+
+def _at(one: PlannedQuestion, repetitions: int, level: float | Noise) -> AtNoise:
+    noise = level if isinstance(level, float) else None
+    power, detects = one.power(repetitions, level), one.detects(repetitions, level)
+    return AtNoise(noise, power, one.needs(level), detects)
 
 
 def notes(

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from density_study.cluster.machine.equality.reading import read_facts
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.topology import ExistingTopology, Topology
+from density_study.cluster.model.topology import AnyTopology, ExistingTopology
 from density_study.cluster.providers.provider import folders_of
-from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.providers.ssh.acting import act_on
 
+_SCOPES = ("machine", "disks", "network")
 HostFacts = Mapping[str, Mapping[str, Any]]
 """`machine` and `network`: facts by host; `disks`: facts by host and folder."""
 
 
-def facts_of(topology: Topology | ExistingTopology) -> HostFacts:
-    """Of the hosts that carry nodes; of an existing cluster, of its watched hosts and of the client's."""
-    if isinstance(topology, ExistingTopology):
-        client, watched = topology.client, topology.existing.watched
-        answers = _ask(dict.fromkeys(watched, ()))
-        answers[client.host] = read_facts((), client.address)
-    else:
-        answers = _ask({host: folders_of(topology, host) for host in topology.occupied})
-    return {scope: {host: found[scope] for host, found in answers.items()} for scope in _SCOPES}
+def facts_of(*topologies: AnyTopology) -> HostFacts:
+    """Of the hosts that carry nodes; of an existing cluster, of its watched hosts and of the client's. Each
+    host is asked once, all at once. A host that nobody can ask has no facts."""
+    hosts: dict[str, Host] = {}
+    folders: dict[str, dict[str, None]] = {}
+    answers: dict[str, dict[str, Any]] = {}
+    for topology in topologies:
+        if isinstance(topology, ExistingTopology):
+            of_hosts = dict.fromkeys(topology.existing.watched, tuple[str, ...]())
+            client = topology.client
+            answers[client.host] = read_facts((), client.address)
+        else:
+            of_hosts = {host: tuple(folders_of(topology, host)) for host in topology.occupied}
+        for host, names in of_hosts.items():
+            hosts[host.name] = host
+            folders.setdefault(host.name, {}).update(dict.fromkeys(names))
 
-
-_SCOPES = ("machine", "disks", "network")
-
-
-def _ask(folders: Mapping[Host, Sequence[str]]) -> dict[str, dict[str, Any]]:
     def asked(host: Host) -> dict[str, Any]:
-        arguments = list(folders[host]), host.address
-        if host.login is None:
-            return read_facts(*arguments)
-        found: dict[str, Any] = channel(host.target).act("facts", *arguments)
+        act = act_on(host)
+        if act is None:
+            return {scope: {} for scope in _SCOPES}
+        found: dict[str, Any] = act("facts", list(folders[host.name]), host.address)
         return found
 
-    hosts: Iterable[Host] = folders
-    with ThreadPoolExecutor(max_workers=max(1, len(folders))) as pool:
-        return dict(zip((host.name for host in hosts), pool.map(asked, hosts), strict=True))
+    with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
+        answers |= zip(hosts, pool.map(asked, hosts.values()), strict=True)
+    return {scope: {host: found[scope] for host, found in answers.items()} for scope in _SCOPES}

@@ -11,7 +11,6 @@ from density_study.cluster.lifecycle.variant_checks import (
     check_properties,
     check_versions,
 )
-from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.machine.other_users.people import other_people
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError
@@ -20,7 +19,7 @@ from density_study.cluster.model.topology import AnyTopology, ExistingTopology, 
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.provider import NamedCheck, provider_of, software_of
-from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.providers.ssh.acting import act_on
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack import ensure, ensure_all
@@ -103,13 +102,9 @@ def _ensure_store(topology: Topology) -> None:
 
 
 def check_pressure(host: Host) -> None:
-    """InputError if its kernel does not count stalls."""
-    act = (
-        HOST_COMMANDS["pressure"]
-        if host.login is None
-        else partial(channel(host.target).act, "pressure")
-    )
-    if fault := act():
+    """InputError if its kernel does not count stalls. A host that nobody can ask is not checked."""
+    act = act_on(host)
+    if fault := act and act("pressure"):
         raise InputError(
             f"the kernel has no pressure stall information: {fault}.",
             f"host {host.name!r}, monitor.also pressure",

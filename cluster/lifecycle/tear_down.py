@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import TearDownError
+from density_study.cluster.model.errors import TearDownError, each_of
 from density_study.cluster.providers.provider import Leftovers, provider_named
 from density_study.cluster.state.events import BuildDestroyed
 from density_study.cluster.state.journal import Journal
@@ -18,8 +21,16 @@ def tear_down(site: Site, journal: Journal) -> None:
     Needs no parent process and no Cluster; succeeds again after success, and for what never was.
     TearDownError if anything is left.
     """
-    put_back(site, journal)
     providers = _providers(site.tag, journal)
+    # what fails on one host keeps nothing else from being removed; without both, nothing is proved
+    acts = (partial(put_back, site, journal), partial(_destroy, site, journal, providers))
+    each_of(acts, lambda act: act())
+    if providers:
+        proof = {"tag": site.tag, "looked_for": _LOOKED_FOR, "found": 0}
+        journal.record(BuildDestroyed(build=site.root.name, tag=site.tag, proof=proof))
+
+
+def _destroy(site: Site, journal: Journal, providers: Iterable[str]) -> None:
     for name in providers:
         leftovers = provider_named(name).destroy(site, journal)
         if leftovers:
@@ -28,9 +39,6 @@ def tear_down(site: Site, journal: Journal) -> None:
                 f"build {site.tag}",
                 "find out what holds them, remove them, and run `study reap`.",
             )
-    if providers:
-        proof = {"tag": site.tag, "looked_for": _LOOKED_FOR, "found": 0}
-        journal.record(BuildDestroyed(build=site.root.name, tag=site.tag, proof=proof))
 
 
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:

@@ -32,16 +32,26 @@ _BURST_S = 0.002
 
 def device_of(address: str) -> str:
     """The interface that carries the address. InputError if none does, or if it is loopback."""
+    link = link_of(address)
+    if link is None or is_loopback(link):
+        raise unable(f"no network interface but loopback carries {address}")
+    return str(link["ifname"])
+
+
+def link_of(address: str) -> dict[str, Any] | None:
+    """What `ip` says of the interface that carries the address; None if no interface does."""
     number = socket.gethostbyname(address)
-    links = _json(IP, "-json", "-4", "address", "show")
-    found = [
+    links: list[dict[str, Any]] = _json(IP, "-json", "-4", "address", "show")
+    found = (
         link
         for link in links
         if any(one.get("local") == number for one in link.get("addr_info", ()))
-    ]
-    if not found or "LOOPBACK" in found[0]["flags"]:
-        raise unable(f"no network interface but loopback carries {address}")
-    return str(found[0]["ifname"])
+    )
+    return next(found, None)
+
+
+def is_loopback(link: Mapping[str, Any]) -> bool:
+    return "LOOPBACK" in link["flags"]
 
 
 def state(device: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,10 @@ class MemoryFolder:
     path: str = "/dev/shm"
 
 
+LIBVIRT_HERE = "qemu:///"
+"""How the URI of this machine's libvirt begins."""
+
+
 @dataclass(frozen=True)
 class VmHost:
     """How a host carries guests: its libvirt, their network, and how cores and disks are dealt out.
@@ -87,6 +91,11 @@ class VmHost:
     reserve_mib: int = 512
     data_gib: int = 32
     images: str = "/var/lib/libvirt/images/density-study"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its libvirt is that of this machine."""
+        return self.uri.startswith(LIBVIRT_HERE)
 
 
 @dataclass(frozen=True)

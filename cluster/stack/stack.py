@@ -61,7 +61,7 @@ def _brought(name: str, versions: Versions) -> Stack:
     files = "phoenix.jar" if name == JARS else "hadoop-VERSION.tar.gz"
     remedy = f"run `study stack add {name} {files}`, which prints what to write."
     if not (sha256 := read_tree(home)):
-        what = f"what the study names as {key}, {versions.brought(name)}, is not on this machine."
+        what = f"{key} {versions.brought(name)}, which the study names, is not on this machine."
         raise InputError(what, f"stack, {key}", remedy, ("stack", key))
     version = str(json.loads((home / MANIFEST).read_text())["version"])
     if name == "hadoop" and version != versions.hadoop:

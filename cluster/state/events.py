@@ -14,7 +14,9 @@ from density_study.cluster.state.owner import Owner
 Accel = Literal["kvm", "tcg"]
 KeepWhen = Literal["on-failure", "always"]
 Epoch = Annotated[float, Field(ge=0, le=2**34, allow_inf_nan=False)]
-"""Seconds until 2514, also of a duration: a calendar has a date for each, and 64 bits hold nanoseconds."""
+"""Seconds until 2514: a calendar has a date for each, and 64 bits hold nanoseconds."""
+Seconds = Epoch
+"""Of a duration, with the same bounds."""
 _CLASSES: dict[str, type[Event]] = {}
 
 
@@ -213,7 +215,7 @@ class KeepAsked(Event, event="keep-asked"):
     """`study run --keep`: which cluster of this opening is kept, and for how many seconds."""
 
     when: KeepWhen
-    seconds: Epoch
+    seconds: Seconds
 
 
 def kept_in(events: Iterable[Event]) -> ClusterKept | None:
@@ -229,7 +231,7 @@ class PhaseEnded(Event, event="phase"):
     build: str
     tag: str
     name: str
-    seconds: Epoch
+    seconds: Seconds
 
 
 class QuietOver(Event, event="quiet-over"):
@@ -272,7 +274,7 @@ class TableCopied(Event, event="table-copied"):
     name: str
     path: str
     state: TableState
-    seconds: float
+    seconds: Seconds
 
 
 class TablePutBack(Event, event="table-put-back"):
@@ -280,7 +282,7 @@ class TablePutBack(Event, event="table-put-back"):
 
     tag: str
     name: str
-    seconds: float
+    seconds: Seconds
 
 
 class ExistingRemoved(Event, event="given-removed"):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -198,7 +197,7 @@ def plan(
     from density_study.dags.cli.plan_page import plan_page, warnings_of
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.earlier import Earlier
-    from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.estimates import whole_s
     from density_study.dags.stages.planning import check_plan, within_budget
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
@@ -222,7 +221,7 @@ def plan(
         *regressions(study, planned, seen),
     )
     foretold = outlooks(asked, lasting, seen)
-    need_mib = disk_need_mib(study)
+    time_s, need_mib = whole_s(planned.estimate_s, study.budget), disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
         *made.file.warnings,
@@ -230,17 +229,15 @@ def plan(
         *disks_too_small(study, planned, runs),
     )
     if as_json:
-        time_s = min(planned.estimate_s + ANALYSIS_ESTIMATE_S, study.budget or inf)
-        costs = {"estimate_s": time_s, "disk_mib": need_mib}
         told = {
             "questions": foretold,
             "shows": design_notes,
             "warnings": (*warnings_of(planned), *warned),
         }
-        print_json({"plan": planned, **costs, **told})
+        print_json({"plan": planned, "estimate_s": time_s, "disk_mib": need_mib, **told})
     else:
-        about = (need_mib, ANALYSIS_ESTIMATE_S, foretold, design_notes, warned, study.budget)
-        out.print(plan_page(planned, *about, source=here.words))
+        about = (time_s, need_mib, foretold, design_notes, warned, here.words)
+        out.print(plan_page(planned, *about))
     if not anyway:
         check_plan(study, made.plan, spec, earlier)
 

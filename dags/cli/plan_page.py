@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from math import inf
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from density_study.analysis.findings.outlook import AtNoise, Outlook
+from density_study.analysis.statistics.power import MAX_UNITS
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.store import cautions
 from density_study.dags.cli.layout import rows_table
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.cautions import cautions_of
 from density_study.workloads.planning.plan import Plan, Step
@@ -28,16 +29,15 @@ MOST_STEPS = 60
 
 def plan_page(
     plan: Plan,
+    time_s: float,
     need_mib: int,
-    analysis_s: float,
-    questions: Sequence[Outlook] = (),
-    design_notes: Iterable[str] = (),
-    design_warnings: Iterable[str] = (),
-    budget_s: float | None = None,
-    source: str = "",
+    questions: Sequence[Outlook],
+    design_notes: Iterable[str],
+    design_warnings: Iterable[str],
+    source: str,
 ) -> RenderableType:
-    """Totals, what the study can and cannot show, its topologies, and its steps with their estimates.
-    `source`: of the times, in words."""
+    """Totals, what the study can and cannot show, its topologies, and its steps with their estimates. time_s:
+    of all, with the analysis. `source`: of the times, in words."""
     return Group(
         Text(
             f"study {plan.study}: {_repetitions(plan)}, {len(plan.builds)} build(s), "
@@ -45,7 +45,7 @@ def plan_page(
             style="bold",
         ),
         Text(""),
-        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which {_parts(plan, analysis_s)}"),
+        Text(f"time     {_about(plan, time_s)}, of which {_parts(plan)}"),
         Text(f"         {source}"),
         Text(f"disk     up to {_size(need_mib)} at once; the data of a build are deleted with it"),
         *(Text(f"asks     {requests}") for requests in requests_of(plan)),
@@ -68,17 +68,8 @@ def _questions(questions: Sequence[Outlook]) -> Iterator[RenderableType]:
     if not rows:
         return
     levels = "/".join(_noise(one) for one in rows[0].at)
-    header = (
-        "question",
-        "tests",
-        "cases",
-        "variants",
-        "time",
-        "power",
-        "enough",
-        "detects",
-        "true ratio",
-    )
+    header = ("question", "tests", "cases", "variants", "time", "power", "enough", "detects",
+              "true ratio")  # fmt: skip
     yield Text("")
     yield rows_table(header, map(_cells, rows))
     yield Text(
@@ -98,7 +89,7 @@ def _cells(one: Outlook) -> tuple[str, ...]:
         *map(str, (one.comparisons, one.test_cases, one.variants)),
         duration(one.time_s),
         "/".join(f"{at.power:.0%}" for at in one.at),
-        "/".join(f"{at.needs:,}" if at.needs else "never" for at in one.at),
+        "/".join(f"{at.needs:,}" if at.needs else f"over {MAX_UNITS:,}" for at in one.at),
         "/".join(detects) or "-",
         ", ".join(f"{ratio:g}" for ratio in one.ratios),
     )
@@ -108,21 +99,21 @@ def _repetitions(plan: Plan) -> str:
     return str(plan.precise) if plan.precise else f"{plan.repetitions} repetition(s)"
 
 
-def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
+def _about(plan: Plan, time_s: float) -> str:
     """A search ends when it has its answer, and repetitions may end when comparisons are precise enough: what
     is planned is the most that they may take."""
     bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
-    return f"{most} {duration(min(plan.estimate_s + analysis_s, budget_s or inf))}"
+    return f"{most} {duration(time_s)}"
 
 
-def _parts(plan: Plan, analysis_s: float) -> str:
+def _parts(plan: Plan) -> str:
     """Windows and analysis: the rest builds clusters, loads, warms up and settles."""
     windows_s = sum(
         min(step.test_case.window_s, step.estimate_s) for step in plan.trials if step.test_case
     )
-    share = windows_s / (plan.estimate_s + analysis_s)
-    return f"windows {share:.0%}, analysis {duration(analysis_s)}"
+    share = windows_s / (plan.estimate_s + ANALYSIS_ESTIMATE_S)
+    return f"windows {share:.0%}, analysis {duration(ANALYSIS_ESTIMATE_S)}"
 
 
 def _size(mib: int) -> str:

@@ -155,7 +155,7 @@ def _run(
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.earlier import Earlier
-    from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.estimates import whole_s
     from density_study.dags.stages.planning import check_plan
     from density_study.workloads.base.quantity import duration
     from density_study.workloads.execution.keeping import kept
@@ -197,7 +197,7 @@ def _run(
     if asked:
         opened.journal.record(asked)
     left = steps_left(opened)
-    estimate = duration(earlier.pace.of_steps(left) + ANALYSIS_ESTIMATE_S)
+    estimate = duration(whole_s(earlier.pace.of_steps(left), opened.study.budget))
     trials = sum(step.kind == "trial" for step in left)
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)

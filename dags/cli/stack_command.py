@@ -82,18 +82,12 @@ def add(
         what[0].endswith(".gz") or "/" in what[0] or Path(what[0]).exists()
     )
     if is_path or software in (Software.native, Software.jars):
-        _bring(software, [Path(one) for one in what], properties or [])
+        _bring(software, what, properties or [])
         return
-    if properties or len(what) > 1:
-        raise InputError(
-            f"{software.value} takes one version.",
-            "study stack add",
-            "only `jars` takes several files and --property.",
-        )
+    version = _only(software, what, properties, "version")
     from density_study.cluster.stack import ensure_all
     from density_study.cluster.stack.adding import TOGETHER, add
 
-    (version,) = what
     check_vendor(version, f"version of {software.value}")
     given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
     level = _checked(given)
@@ -107,21 +101,25 @@ def add(
     out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
 
 
-def _bring(software: Software, paths: list[Path], properties: list[str]) -> None:
-    from density_study.cluster.stack.brought import bring as brought
-
-    if software is Software.jars:
-        versions = brought.bring_jars(paths, _properties(properties))
-    elif len(paths) > 1 or properties:
+def _only(software: Software, what: list[str], properties: list[str] | None, noun: str) -> str:
+    """The one version, tarball or folder. InputError if there are more, or properties."""
+    if properties or len(what) > 1:
         raise InputError(
-            f"{software.value} takes one tarball or folder.",
+            f"{software.value} takes one {noun}.",
             "study stack add",
             "only `jars` takes several files and --property.",
         )
-    elif software is Software.hadoop:
-        versions = brought.bring_hadoop(paths[0])
+    return what[0]
+
+
+def _bring(software: Software, what: list[str], properties: list[str]) -> None:
+    from density_study.cluster.stack.brought import bring as brought
+
+    if software is Software.jars:
+        versions = brought.bring_jars(list(map(Path, what)), _properties(properties))
     else:
-        versions = brought.bring_native(paths[0])
+        bring = brought.bring_hadoop if software is Software.hadoop else brought.bring_native
+        versions = bring(Path(_only(software, what, properties, "tarball or folder")))
     given = {one: getattr(versions, one) for one in ("tarball", "native", "jars")}
     hadoop = {"hadoop": versions.hadoop} if versions.tarball else {}
     words = ", ".join(f"{k}: {v}" for k, v in {**hadoop, **given}.items() if v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 
 from density_study.analysis.findings import power_between_runs, power_of_design, question_power
@@ -15,10 +16,10 @@ from density_study.workloads.study.study import Study
 def check_plan(study: Study, plan: Plan, spec: Path, earlier: Earlier) -> None:
     """InputError if none of the study's questions, or not its comparison over time, can be decided, or if the
     repetitions that run in any case take longer than its budget."""
-    _check_budget(study, earlier.pace.applied(plan), spec)
+    paced = earlier.pace.applied(plan)
+    _check_budget(study, paced, spec)
     power_of_design.check_can_be_precise(study, plan, str(spec))
-    fitting = within_budget(study, earlier.pace.applied(plan))
-    question_power.check_can_decide(study, fitting, str(spec), earlier.noise)
+    question_power.check_can_decide(study, within_budget(study, paced), str(spec), earlier.noise)
     if study.compare:
         power_between_runs.check_can_detect(study, plan, str(spec), earlier.noise)
 
@@ -28,11 +29,9 @@ def within_budget(study: Study, plan: Plan) -> Plan:
     than run in any case."""
     if study.budget is None:
         return plan
-    least = _least(plan)
-    count = max(
-        (n for n in range(least, plan.repetitions + 1) if _seconds(plan, n) <= study.budget),
-        default=least,
-    )
+    spent_s = accumulate(_repetitions_s(plan), initial=ANALYSIS_ESTIMATE_S)
+    fitting = sum(seconds <= study.budget for seconds in spent_s) - 1
+    count = max(_least(plan), fitting)
     steps = tuple(step for step in plan.steps if step.repetition <= count)
     return plan.model_copy(update={"steps": steps, "repetitions": count})
 
@@ -41,15 +40,17 @@ def _least(plan: Plan) -> int:
     return plan.precise.at_least if plan.precise else plan.repetitions
 
 
-def _seconds(plan: Plan, repetitions: int) -> float:
-    """Of so many repetitions, and of their analysis."""
-    steps = (step for step in plan.steps if step.repetition <= repetitions)
-    return sum(step.estimate_s for step in steps) + ANALYSIS_ESTIMATE_S
+def _repetitions_s(plan: Plan) -> list[float]:
+    """Seconds of each repetition."""
+    found = [0.0] * plan.repetitions
+    for step in plan.steps:
+        found[step.repetition - 1] += step.estimate_s
+    return found
 
 
 def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
     least = _least(plan)
-    seconds = _seconds(plan, least)
+    seconds = sum(_repetitions_s(plan)[:least]) + ANALYSIS_ESTIMATE_S
     if study.budget is None or seconds <= study.budget:
         return
     raise InputError(

@@ -7,7 +7,7 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from density_study.cluster.lifecycle.quiet_hosts import quieted
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import out_of_memory, provider_of
 from density_study.cluster.state.clock import Clock
@@ -163,10 +164,13 @@ def _means(
 
 
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
-    provider = provider_of(context.cluster.topology)
-    quiet = run.study.quiet and not provider.simulates
     site, topology = context.cluster.site, context.cluster.topology
-    with quieted(site, topology, run.journal) if quiet else nullcontext():
+    quiet = run.study.quiet and not provider_of(topology).simulates
+    if quiet and isinstance(topology, Topology):  # no study asks it of an existing cluster
+        around: AbstractContextManager[None] = quieted(site, topology, run.journal)
+    else:
+        around = nullcontext()
+    with around:
         _measure_now(run, step, context, progress)
 
 

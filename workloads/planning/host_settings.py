@@ -21,11 +21,8 @@ _NAME = "settings of hosts that change results"
 
 def setting_checks(topologies: Iterable[AnyTopology]) -> Iterator[Check]:
     """Warnings, with remedies: a study runs on such hosts all the same. A fault if a host does not answer."""
-    found: dict[str, dict[str, object]] = {"machine": {}, "disks": {}, "network": {}}
     try:
-        for topology in topologies:
-            for scope, hosts in facts_of(topology).items():
-                found[scope] |= hosts
+        found = facts_of(*topologies)
     except StudyError as fault:
         yield Check(_NAME, fault)
         return

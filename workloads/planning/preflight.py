@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from density_study.cluster.lifecycle.needed import check_existing, check_pressure, exposed, software
-from density_study.cluster.lifecycle.quiet_hosts import act_on
+from density_study.cluster.lifecycle.quiet_hosts import check_quiet
 from density_study.cluster.machine.host_commands import disk_free_mib
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -150,9 +150,9 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
         for host in hosts.values():
             yield f"pressure stall information of {host.name}", partial(check_pressure, host)
     if study.quiet:
-        hosts = {host.name: host for topology in plan.built for host in topology.hosts}
+        hosts = {host.name: host for topology in plan.built for host in topology.occupied}
         for host in hosts.values():
-            yield f"{host.name} can be made quiet", partial(act_on(host), "check-quiet")
+            yield f"{host.name} can be made quiet", partial(check_quiet, host)
     for existing in topologies:
         if isinstance(existing, ExistingTopology):
             which = ", ".join(existing.levels.values()) or "the cluster"

@@ -55,9 +55,12 @@ def _of_disk(folder: str) -> dict[str, str]:
 def _card(address: str) -> str:
     """The interface that carries the address; empty if it is loopback, unknown if none is seen."""
     try:
-        return network_link.device_of(address)
-    except (StudyError, OSError) as error:
-        return "" if "loopback" in str(error) else UNKNOWN
+        link = network_link.link_of(address)
+    except (StudyError, OSError):
+        return UNKNOWN
+    if link is None:
+        return UNKNOWN
+    return "" if network_link.is_loopback(link) else str(link["ifname"])
 
 
 def _of(scope: Scope, places: Mapping[str, str]) -> dict[str, str]:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.machine.sockets import answering
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.accel import check_kvm
-from density_study.cluster.providers.libvirt.programs import HERE
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.provider import FreeResources
-from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.providers.ssh.acting import Act, act_on
 
-Act = Callable[..., Any]
 _SSH = 22
-
-
-def act_of(host: Host) -> Act | None:
-    """Runs host commands there: over SSH, or here if its libvirt is this machine's. None: nobody can."""
-    if host.login is not None:
-        return channel(host.target).act
-    if host.vms is not None and host.vms.uri.startswith(HERE):
-        return lambda name, *arguments: HOST_COMMANDS[name](*arguments)
-    return None
 
 
 def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
     """Of the hosts that can be asked: memory, their drives, and the folder of golden images."""
     found = {}
     for host in topology.occupied:
-        act = act_of(host)
+        act = act_on(host)
         if act is not None and host.vms is not None:
             folders = [*(disk.path for disk in host.disks), host.vms.images]
             disks_mib = {folder: act("free-mib", folder) for folder in folders}
@@ -44,7 +32,7 @@ def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
 def check_hosts(topology: Topology) -> None:
     """InputError for a drive that is not mounted, and for a bridge that a host does not have."""
     for host in topology.occupied:
-        act = act_of(host)
+        act = act_on(host)
         if act is None or host.vms is None:
             continue
         facts = _facts(host, act)
@@ -82,7 +70,7 @@ def check_unused(topology: Topology) -> None:
 def check_kvm_of(host: Host) -> None:
     """As `check_kvm`, with what the host itself shows."""
     assert host.vms is not None
-    act = act_of(host)
+    act = act_on(host)
     check_kvm(Virsh(host.vms.uri), _facts(host, act)["no_kvm"] if act else "")
 
 

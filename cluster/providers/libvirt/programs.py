@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from density_study.cluster.model.host import Target
+from density_study.cluster.model.host import LIBVIRT_HERE, Target
 from density_study.cluster.providers.ssh.programs import HERE as THIS_MACHINE
 from density_study.cluster.providers.ssh.programs import (
     PHYSICAL,
@@ -14,8 +14,6 @@ from density_study.cluster.providers.ssh.programs import (
     check_programs,
 )
 
-HERE = "qemu:///"
-"""How the address of this machine's own libvirt begins."""
 _ON_HOST = (
     Need(
         "libvirtd",
@@ -46,7 +44,7 @@ def check_guest_programs(
             name, targets.get(name), (*on_host(bool(targets)), *(PHYSICAL if bare else ()))
         )
         for name, uri in uris.items()
-        if targets or uri.startswith(HERE)
+        if targets or uri.startswith(LIBVIRT_HERE)
     ]
     check_programs([CONTROLLER, *hosts])
 

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import BROUGHT_DIGITS, JARS, NATIVE, Versions
 from density_study.cluster.stack.brought.taken import Wanted, taken, unusable
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
@@ -70,6 +69,10 @@ def bring_native(path: Path) -> Versions:
     libraries = taken(path, _LIBRARIES)
     if HADOOP_LIBRARY not in libraries:
         raise unusable(path, _LIBRARIES, f"it has no {HADOOP_LIBRARY} in lib/native")
+    return _keep_native(libraries)
+
+
+def _keep_native(libraries: Mapping[str, bytes]) -> Versions:
     version = _hash(libraries)
     versions = Versions(native=version)
     _keep(NATIVE, version, versions, libraries)
@@ -85,16 +88,17 @@ def bring_hadoop(path: Path) -> Versions:
             raise unusable(path, _HADOOP, f"it has no {name} in share/hadoop")
     found = [match[1] for jar in jars if (match := _VERSION.fullmatch(jar))]
     if len(found) != 1:
-        raise unusable(path, _HADOOP, "it has not one jar like hadoop-common-3.4.2.jar")
+        raise unusable(
+            path, _HADOOP, "it must have exactly one jar named like hadoop-common-3.4.2.jar"
+        )
     versions = Versions(hadoop=found[0], tarball=_hash(jars))
     try:
         _keep("hadoop", found[0], versions, jars)
     except _BROKEN as error:
         raise unusable(path, _HADOOP, f"a jar of it cannot be read: {error}") from error
-    try:
-        native = bring_native(path).native
-    except InputError:
-        native = ""  # a distribution without them is usable, and the record says so
+    libraries = taken(path, _LIBRARIES)
+    # a distribution without them is usable, and the record says so
+    native = _keep_native(libraries).native if HADOOP_LIBRARY in libraries else ""
     return Versions(hadoop=found[0], tarball=versions.tarball, native=native)
 
 

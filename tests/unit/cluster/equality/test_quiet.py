@@ -6,19 +6,24 @@ import fnmatch
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle import quiet_hosts
+from density_study.cluster.lifecycle import quiet_hosts, tear_down
 from density_study.cluster.lifecycle.own_acts import check_acts
-from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back, quieted
+from density_study.cluster.lifecycle.quiet_hosts import check_quiet, not_put_back, put_back, quieted
 from density_study.cluster.machine.equality import quiet
 from density_study.cluster.machine.equality.table import FACTS, Fact
 from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.host import Target, VmHost
+from density_study.cluster.providers.ssh import acting
+from density_study.cluster.state.events import BuildDestroyed, HostReach
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import local
 
@@ -155,10 +160,93 @@ def test_hosts_over_ssh_are_asked_by_their_agents(
 
         return run
 
-    monkeypatch.setattr(quiet_hosts, "_act", act)
+    monkeypatch.setattr(quiet_hosts, "act_at", act)
+    monkeypatch.setattr(
+        quiet_hosts, "act_on", lambda host: act(host.target if host.login else None)
+    )
     with quieted(SITE, local(), Journal(tmp_path / "journal.jsonl")):
         pass
     assert [name for _, name in asked] == ["noisy", "make-quiet", "restore-noise"]
+
+
+class Hosts:
+    """Two hosts over SSH, of which some do not answer."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, journal: Journal) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.lost: set[str] = set()
+        monkeypatch.setattr(acting, "channel", lambda target: SimpleNamespace(act=self.of(target)))
+        for name in ("h1", "h2"):
+            target = Target(name, "192.0.2.1", 22, "me", "/known_hosts")
+            journal.record(HostReach(tag=SITE.tag, node=name, target=target))
+            journal.intend("quiet-host", SITE.tag, host=name, former={"/x": "1"}, via="ssh")
+
+    def of(self, target: Target) -> Any:
+        def run(name: str, *_: Any) -> Any:
+            if target.host in self.lost:
+                raise HostLostError("it does not answer.", target.host, "look at it.")
+            self.asked.append((target.host, name))
+            return ["/x"] if name == "noise-changed" else None
+
+        return run
+
+
+def test_a_lost_host_keeps_no_other_from_being_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts = Hosts(monkeypatch, journal)
+    hosts.lost = {"h1"}
+    assert not_put_back(SITE, journal) == ("host h1 (does not answer)", "/x on h2")
+    with pytest.raises(HostLostError):
+        put_back(SITE, journal)
+    assert hosts.asked == [("h2", "noise-changed"), ("h2", "restore-noise")]
+    assert not_put_back(SITE, journal) == ("host h1 (does not answer)",)
+
+
+def test_a_lost_host_keeps_the_build_from_nothing_but_its_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts, destroyed = Hosts(monkeypatch, journal), []
+    hosts.lost = {"h1"}
+    journal.intend("build", SITE.tag, build="b1", provider="local")
+    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
+    monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
+    with pytest.raises(HostLostError):
+        tear_down.tear_down(SITE, journal)
+    assert destroyed == ["daemons"] and not journal.events(BuildDestroyed)
+    hosts.lost = set()
+    tear_down.tear_down(SITE, journal)
+    assert journal.events(BuildDestroyed)
+
+
+def test_settings_of_another_machine_are_never_written_to_this_one(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.intend("quiet-host", SITE.tag, host="h9", former={str(kernel.noise): "7"}, via="ssh")
+    with pytest.raises(StudyError, match="does not tell how this host was reached"):
+        put_back(SITE, journal)
+    assert kernel.noise.read_text() == "1\n"
+
+
+def test_hosts_that_carry_no_nodes_are_left_alone(kernel: Kernel, tmp_path: Path) -> None:
+    """`factors.hosts` leaves hosts idle."""
+    topology = local()
+    idle = replace(topology.hosts[0], name="idle")
+    journal = Journal(tmp_path / "journal.jsonl")
+    with quieted(SITE, replace(topology, hosts=(*topology.hosts, idle)), journal):
+        assert [one.host for one in journal.intents("quiet-host")] == ["h1"]
+
+
+def test_a_host_of_a_remote_libvirt_without_ssh_is_not_this_machine() -> None:
+    vms = VmHost("qemu+ssh://u@h2/system", (), "192.0.2.0/24")
+    host = replace(local().hosts[0], vms=vms)
+    assert acting.act_on(host) is None
+    with pytest.raises(InputError, match="no SSH login"):
+        check_quiet(host)
+    assert acting.act_on(replace(host, vms=replace(vms, uri="qemu:///system"))) is not None
 
 
 def test_the_program_runs_alone() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,13 +65,16 @@ def test_this_machine_answers_as_a_host_may(tmp_path: Path) -> None:
     assert "rw" in found["disks"][str(tmp_path / "not" / "yet")]["mount_options"]
 
 
-def test_an_interface_that_is_not_found_is_unknown_not_absent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(_: str) -> str:
-        raise unable("ip is not installed")
+def no_ip(_: str) -> dict[str, Any]:
+    raise unable("ip is not installed")
 
-    monkeypatch.setattr(network_link, "device_of", fail)
+
+@pytest.mark.parametrize("link", [no_ip, lambda _: None], ids=["no ip", "of no interface"])
+def test_an_interface_that_is_not_found_is_unknown_not_absent(
+    monkeypatch: pytest.MonkeyPatch, link: Callable[[str], dict[str, Any] | None]
+) -> None:
+    """An address that no interface has, behind NAT for example, is not that of loopback."""
+    monkeypatch.setattr(network_link, "link_of", link)
     found = reading.read_facts([], "192.0.2.9")["network"]
     assert set(found) == {fact.name for fact in FACTS if fact.scope == "network"}
     assert set(found.values()) == {UNKNOWN}
