@@ -53,7 +53,7 @@ def h2(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     own = dict(answers)
     monkeypatch.setattr(
         host_checks,
-        "act_of",
+        "act_on",
         lambda host: lambda name, *_: (own if host.name == "h2" else answers)[name],
     )
     return own
