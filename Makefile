@@ -82,6 +82,7 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 
 live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
+	$(BIN)/pytest -q -n 2 -m "not slow" --hypothesis-profile=anew tests/property
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 	$(BIN)/pytest -q tests/spark/test_documented_commands.py -k size-a-cluster
 

@@ -27,8 +27,10 @@ _state = tempfile.TemporaryDirectory(prefix="density-study-tests-")
 os.environ["DENSITY_STUDY_STATE"] = _state.name
 
 # `make bench` measures speed; on a busy machine an example may take any time.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# A commit passes or fails, whoever tests it and how often. `make live` draws other examples each time.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("anew", deadline=None, print_blob=True)
+settings.load_profile("same")
 # `make check` draws a fifth of the examples that `make test` draws.
 settings.register_profile("short", max_examples=20)
 

@@ -6,8 +6,9 @@ repetitions. The objective is the sum of the questions' powers; of equal designs
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 
 from density_study.analysis.findings.question import Cell
@@ -24,6 +25,8 @@ SHORTEST_S = 30.0
 """The shortest measured window that a budget may lead to."""
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1)
 """Shares of the windows that the study asks for, which a budget tries in turn."""
+TRIED = (*range(MIN_UNITS, 12), *(round(12 * 1.2**power) for power in range(25)))
+"""Repetitions whose power is compared: all where it bends, then a geometric series up to 1,000."""
 MAX_EXHAUSTIVE = 10
 """With more questions, whole subsets are too many: the ones that cost most for their power are dropped."""
 
@@ -86,38 +89,48 @@ def best_design(
 ) -> Design | None:
     """None if not even one question fits with five repetitions. `build_s`: bring-up and tear-down."""
     able = [one for one in asked if not one.question.obstacle]
-    designs = (
-        design
-        for subset in _subsets(able)
-        for share in _shares(subset, costs, build_s, noise)
-        if (design := _fitted(asked, subset, share, costs, build_s, noise, budget_s))
-    )
-    return max(designs, key=lambda one: (one.value, -one.seconds), default=None)
+    shares = {*SHARES, *(_optimal_share(one.cells, costs, build_s, noise) for one in able)}
+    best: Design | None = None
+    for subset in _subsets(able):
+        if best and len(subset) < best.value:
+            break  # no power is above 1, and what follows is no larger
+        # Every subset tries the same shares: else one that would win at another's share is overlooked.
+        for share in {max(share, _least_share(subset, costs)) for share in shares}:
+            design = _fitted(asked, subset, share, costs, build_s, noise, budget_s)
+            if design and (not best or _rank(design) > _rank(best)):
+                best = design
+    return best
+
+
+def _rank(design: Design) -> tuple[float, float, float]:
+    return design.value, -design.seconds, design.share
 
 
 def _subsets(able: Sequence[Asked]) -> Iterator[tuple[Asked, ...]]:
+    """The largest first."""
+    sizes = range(len(able), 0, -1)
     if len(able) <= MAX_EXHAUSTIVE:
-        for size in range(1, len(able) + 1):
+        for size in sizes:
             yield from combinations(able, size)
         return
     by_size = sorted(able, key=lambda one: len(one.cells))
-    yield from (tuple(by_size[:size]) for size in range(1, len(able) + 1))
+    yield from (tuple(by_size[:size]) for size in sizes)
 
 
-def _shares(
-    subset: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
-) -> Iterator[float]:
-    """The optimum of nested sampling, and shares of what the study asks for: five builds must fit, too."""
-    cells = _cells(subset)
+def _optimal_share(
+    cells: Collection[Cell], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+) -> float:
+    """The classical optimum of nested sampling, as a share of the longest window; 1 without windows."""
     windows = [costs[cell].window_s for cell in cells if costs[cell].window_s]
     if not windows:
-        yield 1.0
-        return
-    least = min(1.0, SHORTEST_S / min(windows))
+        return 1.0
     around_s = repetition_s(cells, costs, build_s, 0.0) / len(windows)
-    best_s = optimal_units(around_s, 1.0, noise.between, noise.second)
-    found = (max(least, min(1.0, share)) for share in (best_s / max(windows), *SHARES))
-    yield from dict.fromkeys(round(share, 2) for share in found)
+    return min(1.0, optimal_units(around_s, 1.0, noise.between, noise.second) / max(windows))
+
+
+def _least_share(subset: Iterable[Asked], costs: Mapping[Cell, CellCost]) -> float:
+    windows = [costs[cell].window_s for cell in _cells(subset) if costs[cell].window_s]
+    return min(1.0, SHORTEST_S / min(windows)) if windows else 1.0
 
 
 def repetition_s(
@@ -153,6 +166,7 @@ def _fitted(
         return None
     of = sum(len(one.question.comparisons) for one in subset)
 
+    @cache
     def design(repetitions: int) -> Design:
         powers = dict.fromkeys((one.question.name for one in asked), 0.0)
         for one in subset:
@@ -163,7 +177,11 @@ def _fitted(
         names = tuple(one.question.name for one in subset)
         return Design(names, cells, share, repetitions, repetitions * each_s, powers)
 
-    low, high, goal = MIN_UNITS, most, design(most).value
+    # Not always the most: where hardly anything can be decided, each further look costs more than it brings.
+    tried = [*(some for some in TRIED if some < most), most]
+    goal = max(design(some).value for some in tried)
+    at = next(place for place, some in enumerate(tried) if design(some).value >= goal)
+    low, high = tried[at - 1] + 1 if at else MIN_UNITS, tried[at]
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if design(middle).value >= goal else (middle + 1, high)

@@ -88,12 +88,12 @@ def _act(host: Host) -> Act:
 
 
 def _there(intent: Intent, targets: Mapping[str, Target]) -> Act:
-    """StudyError if the host is another machine, and the journal does not tell how it was reached: its
+    """StudyError if the host is another machine, and the journal does not report how it was reached: its
     settings must not be written to this one."""
     target = targets.get(intent.host)
     if intent.via and target is None:
         raise StudyError(
-            "the journal does not tell how this host was reached.",
+            "the journal does not report how this host was reached.",
             f"host {intent.host[:80]!r}, quiet",
             "put the settings of its last `quiet-host` line back by hand.",
         )

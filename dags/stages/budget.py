@@ -139,7 +139,7 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
     for entry, value in zip(made.study.workloads, written["workloads"], strict=True):
         spec = getattr(entry, entry.key)
         if share < 1 and hasattr(spec, "duration"):
-            seconds = int(spec.warm_up + share * (spec.duration - spec.warm_up))
+            seconds = round(spec.warm_up + share * (spec.duration - spec.warm_up))
             yield {entry.key: {**value[entry.key], "duration": f"{seconds} s"}}
         else:
             yield dict(value)
