@@ -226,7 +226,7 @@ def test_settings_of_another_machine_are_never_written_to_this_one(
 ) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.intend("quiet-host", SITE.tag, host="h9", former={str(kernel.noise): "7"}, via="ssh")
-    with pytest.raises(StudyError, match="does not tell how this host was reached"):
+    with pytest.raises(StudyError, match="does not report how this host was reached"):
         put_back(SITE, journal)
     assert kernel.noise.read_text() == "1\n"
 
