@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from density_study.cluster.machine.as_root import as_root, failure, may_not
+from density_study.cluster.machine import kernel_files
+from density_study.cluster.machine.as_root import may_not
 from density_study.cluster.model.network import Network, failed, unable
 
 SYS, IRQS = Path("/sys/class/net"), Path("/proc/irq")
@@ -75,25 +76,20 @@ def foreign(former: Mapping[str, object], device: str = "", only_table: bool = F
 def changed(former: Mapping[str, str]) -> list[str]:
     """What differs from `former`, which `read` returned."""
     _require_own(former)
-    files = _different(former)
+    files = kernel_files.different(former, _value)
     return list(dict.fromkeys(_WORDS[Path(file).name] for file in files))
 
 
 def write(files: Mapping[str, str]) -> None:
     """StudyError if a file cannot be written, or shows something else afterwards."""
-    for file, text in files.items():
-        done = as_root(PROGRAM, "write", file, text)
-        if done.returncode:
-            raise failed(failure(done, (PROGRAM, file)))
-        shown = Path(file).read_text().strip()
-        if _value(file, shown) != _value(file, text):
-            raise failed(f"{file} shows {shown} after {text} was written")
+    if fault := kernel_files.write(PROGRAM, files, _value):
+        raise failed(fault)
 
 
 def restore(former: Mapping[str, str]) -> None:
     """Make the files as `read` returned them; safe to repeat."""
     _require_own(former)
-    write({file: former[file] for file in _different(former)})
+    write({file: former[file] for file in kernel_files.different(former, _value)})
 
 
 def check(device: str, network: Network) -> None:
@@ -210,11 +206,6 @@ def _programs() -> Iterator[str]:
 def _require_own(former: Mapping[str, str]) -> None:
     if fault := foreign(former):
         raise failed(fault)
-
-
-def _different(former: Mapping[str, str]) -> list[str]:
-    now = read(former)
-    return [file for file, text in now.items() if _value(file, text) != _value(file, former[file])]
 
 
 def _value(file: str, text: str) -> int | str:

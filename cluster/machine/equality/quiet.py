@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from density_study.cluster.machine.as_root import as_root, failure, may_not
-from density_study.cluster.machine.equality.reading import chosen, files_of
+from density_study.cluster.machine import kernel_files
+from density_study.cluster.machine.as_root import may_not
+from density_study.cluster.machine.equality.reading import choice, chosen, files_of
 from density_study.cluster.machine.equality.table import FACTS
 from density_study.cluster.machine.privileged.quiet_host import TEXT, may_write
 from density_study.cluster.model.errors import InputError, StudyError
@@ -30,11 +31,10 @@ def make_quiet(former: Mapping[str, str]) -> None:
 
 
 def changed(former: Mapping[str, str]) -> list[str]:
-    """Those that differ from `former`. A file that is gone has nothing of ours."""
+    """Those that differ from `former`."""
     if fault := foreign(former):
         raise _failed(fault)
-    there = (file for file in former if Path(file).exists())
-    return [file for file in there if chosen(Path(file)) != former[file]]
+    return kernel_files.different(former, _value)
 
 
 def restore(former: Mapping[str, str]) -> None:
@@ -75,12 +75,12 @@ def _settings() -> Iterator[tuple[Path, str, str]]:
 
 
 def _write(files: Mapping[str, str]) -> None:
-    for file, text in files.items():
-        done = as_root(PROGRAM, "write", file, text)
-        if done.returncode:
-            raise _failed(failure(done, (PROGRAM, file)))
-        if (shown := chosen(Path(file))) != text:
-            raise _failed(f"{file} shows {shown} after {text} was written")
+    if fault := kernel_files.write(PROGRAM, files, _value):
+        raise _failed(fault)
+
+
+def _value(_: str, text: str) -> str:
+    return choice(text)
 
 
 def _failed(why: str) -> StudyError:

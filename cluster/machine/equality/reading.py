@@ -39,8 +39,12 @@ def files_of(pattern: str) -> list[Path]:
 
 
 def chosen(file: Path) -> str:
-    """The file's text; of a list of choices, the one in brackets. OSError if it cannot be read."""
-    text = file.read_text().strip()
+    """`choice` of the file's text. OSError if it cannot be read."""
+    return choice(file.read_text())
+
+
+def choice(text: str) -> str:
+    """The text on one line; of a list of choices, the one in brackets."""
     found = _CHOSEN.search(text)
     return found[1] if found else " ".join(text.split()) or NONE
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -IS
-"""quiet-host write FILE TEXT: a setting of the kernel that makes noise, for the time of a trial."""
+"""quiet-host write FILE TEXT [FILE TEXT ...]: noisy settings of the kernel, for the time of a trial."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ TEXT = r"[a-z0-9_+-]{1,32}"
 
 
 def may_write(words: Sequence[str]) -> bool:
-    """Whether they are `write FILE TEXT` with one of these files."""
+    """Whether they are `write FILE TEXT [FILE TEXT ...]` with one of these files."""
+    files, texts = words[1::2], words[2::2]
     return (
-        len(words) == 3
-        and words[0] == "write"
-        and any(re.fullmatch(file, words[1]) for file in FILES)
-        and re.fullmatch(TEXT, words[2]) is not None
+        [*words[:1]] == ["write"]
+        and 0 < len(files) == len(texts)
+        and all(any(re.fullmatch(form, file) for form in FILES) for file in files)
+        and all(re.fullmatch(TEXT, text) for text in texts)
     )
 
 
@@ -31,13 +32,15 @@ def main() -> None:
     words = sys.argv[1:]
     if not may_write(words):
         sys.exit(
-            "usage: quiet-host write FILE TEXT, of the files that the head of this program lists"
+            "usage: quiet-host write FILE TEXT ..., of the files that the head of this program lists"
         )
-    try:
-        file = os.open(words[1], os.O_WRONLY | os.O_NOFOLLOW)
-        os.write(file, words[2].encode())
-    except OSError as error:
-        sys.exit(f"{words[1]}: {error.strerror}")
+    for name, text in zip(words[1::2], words[2::2], strict=True):
+        try:
+            file = os.open(name, os.O_WRONLY | os.O_NOFOLLOW)
+            os.write(file, text.encode())
+            os.close(file)
+        except OSError as error:
+            sys.exit(f"{name}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -48,23 +48,26 @@ def command(words: Sequence[str]) -> list[str] | None:
 
 
 def may_write(words: Sequence[str]) -> bool:
-    """Whether they are `write FILE TEXT` with a file that says which CPUs process packets."""
+    """Whether they are `write FILE TEXT [FILE TEXT ...]` with a file that says which CPUs process packets."""
+    files, texts = words[1::2], words[2::2]
     return (
-        len(words) == 3
-        and words[0] == "write"
-        and any(re.fullmatch(file, words[1]) for file in FILES)
-        and re.fullmatch(TEXT, words[2]) is not None
+        [*words[:1]] == ["write"]
+        and 0 < len(files) == len(texts)
+        and all(any(re.fullmatch(form, file) for form in FILES) for file in files)
+        and all(re.fullmatch(TEXT, text) for text in texts)
     )
 
 
 def main() -> None:
     words = sys.argv[1:]
     if may_write(words):
-        try:
-            file = os.open(words[1], os.O_WRONLY | os.O_NOFOLLOW)
-            os.write(file, words[2].encode())
-        except OSError as error:
-            sys.exit(f"{words[1]}: {error.strerror}")
+        for name, text in zip(words[1::2], words[2::2], strict=True):
+            try:
+                file = os.open(name, os.O_WRONLY | os.O_NOFOLLOW)
+                os.write(file, text.encode())
+                os.close(file)
+            except OSError as error:
+                sys.exit(f"{name}: {error.strerror}")
         return
     argv = command(words)
     if argv is None:

@@ -39,7 +39,17 @@ ALLOWED: list[tuple[str, ...]] = [
     ("set-network", "try", "qdisc", "replace", "dev", "lo", *NETEM),
     ("set-network", "write", "/sys/class/net/lo/queues/rx-0/rps_cpus", "1"),
     ("set-network", "write", "/proc/irq/9/smp_affinity_list", "0"),
+    (
+        "set-network",
+        "write",
+        *("/sys/class/net/lo/queues/rx-0/rps_cpus", "1", "/proc/irq/9/smp_affinity_list", "0"),
+    ),
     ("quiet-host", "write", "/proc/sys/kernel/numa_balancing", "0"),
+    (
+        "quiet-host",
+        "write",
+        *("/proc/sys/kernel/numa_balancing", "0", "/proc/sys/kernel/timer_migration", "1"),
+    ),
     (
         "quiet-host",
         "write",
@@ -106,7 +116,10 @@ def hostile() -> list[dict[str, Any]]:
                     found.append(attempt(*words[:place], changed, *words[place + 1 :]))
         for place in range(1, len(words)):
             found += [attempt(*words[:place]), attempt(*words[:place], " ".join(words[place:]))]
-    return [one for one in found if not any("\0" in word for word in one["argv"])]
+    allowed = [attempt(*words) for words in ALLOWED]  # some are others without their last words
+    return [
+        one for one in found if one not in allowed and not any("\0" in word for word in one["argv"])
+    ]
 
 
 OF_OLD_RULES = [

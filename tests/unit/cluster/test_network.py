@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
-from density_study.cluster.machine import as_root, packet_cpus
+from density_study.cluster.machine import as_root, kernel_files, packet_cpus
 from density_study.cluster.machine.network_link import disciplines
 from density_study.cluster.machine.packet_cpus import flows_of_queue, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu
@@ -134,9 +134,10 @@ def test_what_was_not_counted_of_flows_and_interrupts_is_unknown() -> None:
     assert (found["followed"], found["interrupted"]) == (None, None)
 
 
-def written(_: str, verb: str, file: str, text: str) -> subprocess.CompletedProcess[str]:
+def written(_: str, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
     assert verb == "write"
-    Path(file).write_text(text)
+    for file, text in zip(words[::2], words[1::2], strict=True):
+        Path(file).write_text(text)
     return as_root.run("true")
 
 
@@ -164,7 +165,7 @@ class Machine:
         patch.setattr(packet_cpus, "FLOW_TABLE", self.table)
         patch.setattr(packet_cpus, "SYS", folder / "net")
         patch.setattr(packet_cpus, "IRQS", self.irqs)
-        patch.setattr(packet_cpus, "as_root", written)  # the files are this user's
+        patch.setattr(kernel_files, "as_root", written)  # the files are this user's
         patch.setattr(packet_cpus, "may_not", lambda *_: "")
         patch.setattr(packet_cpus.os, "cpu_count", lambda: 2)
         patch.setattr(packet_cpus, "_programs", lambda: self.programs)
@@ -215,7 +216,7 @@ def test_a_file_of_an_interface_that_is_gone_has_nothing_of_ours(machine: Machin
 def test_a_file_that_shows_something_else_afterwards_is_an_error(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packet_cpus, "as_root", lambda *_: as_root.run("true"))
+    monkeypatch.setattr(kernel_files, "as_root", lambda *_: as_root.run("true"))
     with pytest.raises(StudyError, match="shows 0 after 4096 was written"):
         packet_cpus.write({str(machine.table): "4096"})
 

@@ -16,8 +16,10 @@ import pytest
 from density_study.cluster.lifecycle import quiet_hosts, tear_down
 from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet, not_put_back, put_back, quieted
+from density_study.cluster.machine import kernel_files
 from density_study.cluster.machine.equality import quiet
 from density_study.cluster.machine.equality.table import FACTS, Fact
+from density_study.cluster.machine.privileged import quiet_host, set_network
 from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
@@ -38,13 +40,16 @@ class Kernel:
         rows = [Fact(name, str(folder / name), quiet="0") for name in ("noise", "calm", "absent")]
         monkeypatch.setattr(quiet, "FACTS", rows)
         monkeypatch.setattr(quiet, "may_write", lambda words: words[1].startswith(str(folder)))
-        monkeypatch.setattr(quiet, "as_root", self.write)
+        monkeypatch.setattr(kernel_files, "as_root", self.write)
         self.refused = ""
+        self.calls = 0
 
-    def write(self, _: str, __: str, file: str, text: str) -> subprocess.CompletedProcess[str]:
-        if file == self.refused:
-            return subprocess.CompletedProcess([], 1, "", "Operation not permitted")
-        Path(file).write_text(f"{text}\n")
+    def write(self, _: str, __: str, *words: str) -> subprocess.CompletedProcess[str]:
+        self.calls += 1
+        for file, text in zip(words[::2], words[1::2], strict=True):
+            if file == self.refused:
+                return subprocess.CompletedProcess([], 1, "", "Operation not permitted")
+            Path(file).write_text(f"{text}\n")
         return subprocess.CompletedProcess([], 0, "", "")
 
 
@@ -70,6 +75,11 @@ def test_roots_program_takes_every_quiet_setting_and_nothing_else() -> None:
         ("write", "/proc/sys/kernel/numa_balancing\n", "0"),
         ("read", "/proc/sys/kernel/numa_balancing", "0"),
         ("write", "/proc/sys/kernel/numa_balancing"),
+        ("write", "/proc/sys/kernel/numa_balancing", "0", "/proc/sys/kernel/timer_migration"),
+        ("write", "/proc/sys/kernel/numa_balancing", "0", "/etc/shadow", "0"),
+        ("write", "/proc/sys/kernel/numa_balancing", "0", "/proc/sys/kernel/timer_migration", "|x"),
+        ("write",),
+        (),
     ):
         assert not may_write(bad)
 
@@ -89,6 +99,15 @@ def test_a_trial_has_quiet_hosts_and_leaves_them_as_they_were(
     kernel.noise.write_text("2\n")  # somebody else's change, after the trial
     put_back(SITE, journal)
     assert kernel.noise.read_text() == "2\n"
+
+
+def test_root_writes_all_files_of_a_host_in_one_call(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.calm.write_text("[1] 0\n")
+    with quieted(SITE, local(), Journal(tmp_path / "journal.jsonl")):
+        assert kernel.noise.read_text() == kernel.calm.read_text() == "0\n"
+        assert kernel.calls == 1
+    assert kernel.noise.read_text() == kernel.calm.read_text() == "1\n"
+    assert kernel.calls == 2
 
 
 def test_after_a_kill_the_journal_puts_the_first_texts_back(kernel: Kernel, tmp_path: Path) -> None:
@@ -247,6 +266,23 @@ def test_a_host_of_a_remote_libvirt_without_ssh_is_not_this_machine() -> None:
     with pytest.raises(InputError, match="no SSH login"):
         check_quiet(host)
     assert acting.act_on(replace(host, vms=replace(vms, uri="qemu:///system"))) is not None
+
+
+@pytest.mark.parametrize("program", [quiet_host, set_network])
+def test_roots_programs_write_every_file_that_they_are_told(
+    program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "FILES", (rf"{tmp_path}/[ab]",))
+    a, b = tmp_path / "a", tmp_path / "b"
+    for file in (a, b):
+        file.write_text("0")
+    monkeypatch.setattr(sys, "argv", ["", "write", str(a), "1", str(b), "2"])
+    program.main()
+    assert (a.read_text(), b.read_text()) == ("1", "2")
+    monkeypatch.setattr(sys, "argv", ["", "write", str(a), "3", str(tmp_path / "c"), "4"])
+    with pytest.raises(SystemExit, match="usage"):
+        program.main()
+    assert a.read_text() == "1", "nothing is written before all words are checked"
 
 
 def test_the_program_runs_alone() -> None:

@@ -1,0 +1,36 @@
+"""Files of the kernel whose text is a setting: a privileged program writes them, and they are read back.
+Standard library only: it runs on hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from density_study.cluster.machine.as_root import as_root, failure
+
+Value = Callable[[str, str], object]
+"""Of a file and its text: what the text means, since the kernel may show it in another form than it takes."""
+
+
+def different(former: Mapping[str, str], value: Value) -> list[str]:
+    """Those that mean something else now. A file that is gone has nothing of ours."""
+    there = (file for file in former if Path(file).exists())
+    return [file for file in there if value(file, _shown(file)) != value(file, former[file])]
+
+
+def write(program: str, files: Mapping[str, str], value: Value) -> str:
+    """Why a file cannot be written, or shows something else afterwards; empty if neither. One call of the
+    program writes all of them."""
+    if not files:
+        return ""
+    done = as_root(program, "write", *(word for pair in files.items() for word in pair))
+    if done.returncode:
+        return failure(done, (program, "write"))
+    for file, text in files.items():
+        if value(file, shown := _shown(file)) != value(file, text):
+            return f"{file} shows {shown} after {text} was written"
+    return ""
+
+
+def _shown(file: str) -> str:
+    return Path(file).read_text().strip()
