@@ -46,6 +46,8 @@ _HARMLESS_NAME = re.compile(
     re.IGNORECASE,
 )
 """Times and switches of tokens and keys, which clients need as their cluster has them."""
+_KEY_PROVIDER = re.compile(r"(hadoop\.security|dfs\.encryption)\.key\.provider\.(path|uri)")
+"""Address of the servers that keep keys, without which no client writes into an encrypted folder."""
 _TIME = re.compile(r"[0-9]{1,15}(ms|[smhd])?")
 _LOGIN = re.compile(r"://[^\s:/@]{0,1000}:[^\s/@]{1,1000}@")
 _VALUE = re.compile(
@@ -61,7 +63,8 @@ def is_secret(name: str, value: str) -> bool:
     plain = value.strip().lower()
     if plain in ("true", "false") or (_TIME.fullmatch(plain) and _HARMLESS_NAME.fullmatch(name)):
         return False
-    return bool(_NAME.search(name) or _VALUE.search(value))
+    is_named = _NAME.search(name) and not _KEY_PROVIDER.fullmatch(name)
+    return bool(is_named or _VALUE.search(value))
 
 
 def has_login(text: str) -> bool:

@@ -81,17 +81,23 @@ def _ycsb(versions: Versions) -> Recipe:
 def hadoop_client_of(hadoop: str) -> str:
     """The version of the client for a cluster whose HDFS says that it is `hadoop`: the same if its jars are
     locked, else the nearest one of Hadoop 3. InputError for another major version: its protocols differ."""
+    _check_major("Hadoop", hadoop, (3,))
     theirs = numbers(hadoop)[:3]
-    if theirs[:1] != (3,):
-        raise InputError(
-            f"the cluster has Hadoop {hadoop}, and this client speaks to Hadoop 3.",
-            "version of hadoop",
-            "measure a cluster with Hadoop 3.",
-        )
     known = [one.hadoop for one in locked_versions() if one.hbase == HBASE]
     return (
         hadoop if hadoop in known else min(known, key=lambda ours: _distance(theirs, numbers(ours)))
     )
+
+
+def _check_major(what: str, version: str, spoken: tuple[int, ...]) -> None:
+    if numbers(version)[:1] not in [(major,) for major in spoken]:
+        majors = " or ".join(map(str, spoken))
+        raise InputError(
+            f"the cluster has {what} {version or 'of an unknown version'}, and this client speaks to "
+            f"{what} {majors}.",
+            f"version of {what.lower()}",
+            f"measure a cluster with {what} {majors}.",
+        )
 
 
 def _distance(theirs: tuple[int, ...], ours: tuple[int, ...]) -> tuple[int, ...]:
@@ -102,13 +108,8 @@ def _distance(theirs: tuple[int, ...], ours: tuple[int, ...]) -> tuple[int, ...]
 
 def client_of(hbase: str) -> str:
     """The version of the client for a cluster whose HBase says that it is `hbase`: the same if its jars are
-    locked, else the default. InputError for HBase 1, to which it does not speak."""
-    if numbers(hbase)[:1] < (2,):
-        raise InputError(
-            f"the cluster has HBase {hbase}, and this client speaks to HBase 2.",
-            "version of hbase",
-            "measure a cluster with HBase 2.",
-        )
+    locked, else the default. InputError for HBase 1, to which it does not speak, and for versions to come."""
+    _check_major("HBase", hbase, (2, 3))
     for client in (hbase, f"{hbase}-hadoop3"):
         if client == HBASE or _ycsb(Versions(client=client)).lock.exists():
             return client

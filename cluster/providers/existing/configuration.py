@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.secrets import is_secret, without_logins
+from density_study.cluster.model.secrets import is_secret
+from density_study.cluster.providers.existing.properties import VARIABLE, Properties
+from density_study.cluster.providers.existing.server_address import ServerAddress, server_address
 from density_study.cluster.providers.existing.site_file import Property, entries_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.settable import present_name
@@ -21,7 +22,10 @@ NEEDED = ("core-site", "hbase-site")
 """Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""
 NAMENODE_PORTS, RESOURCEMANAGER_PORTS = (9870, 9871), (8088, 8090)
 """Hadoop's defaults for HTTP and HTTPS."""
-_ANY = "0.0.0.0"
+_RPC_PORT = 8020
+_RPC, _HTTP, _HTTPS = (f"dfs.namenode.{kind}-address" for kind in ("rpc", "http", "https"))
+_MOUNTING = ("ViewFileSystemOverloadScheme", "ViewDistributedFileSystem")
+"""Classes that take hdfs:// for the name of a table of mounts."""
 _OTHER_FILE_SYSTEMS = {
     "viewfs": "a table of mounts over several file systems",
     **dict.fromkeys(("ofs", "o3fs"), "Ozone"),
@@ -29,10 +33,11 @@ _OTHER_FILE_SYSTEMS = {
     **dict.fromkeys(("s3", "s3a", "s3n"), "an object store with Amazon's protocol"),
     "gs": "a store of Google",
     "oss": "a store of Alibaba",
+    "obs": "a store of Huawei",
+    "cosn": "a store of Tencent",
     "maprfs": "MapR's file system",
     "file": "a local file system",
 }
-_VARIABLE = re.compile(r"\$\{([^${}\s]{1,200})\}")
 _SET_BY_JVMS = re.compile(r"(?:user|java|os|file|hadoop|yarn|mapreduce|dfs|fs|io)\..+")
 """System properties, and properties of which Hadoop has a default."""
 _OF_JOBS = (
@@ -48,77 +53,23 @@ _OF_JOBS = (
     "mapreduce.reduce.java.opts",
     "net.topology.script.file.name",
 )
-_EXPANSIONS = 20
-"""Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
-_MAX_VALUE = 64 * 1024
-"""Characters that a value may grow to."""
 _ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
 _LOGIN = re.compile(r"(?<![^\s@])(?=[^\s@]*@)[^\s@]*?:(?!//)[^\s@]+@")
 """Whether an `@` ends the word is asked once a word, so that long ones take no longer than they are."""
 
 
-@dataclass(frozen=True)
-class ClientConfiguration:
-    """Properties of all files in `folder`, by their present names. Of the same name, that of the later file
-    in SITES counts, unless an earlier one is final."""
-
-    folder: Path
-    properties: Mapping[str, str]
-
-    def get(self, name: str, default: str = "") -> str:
-        """The property with its variables expanded, as far as the limits allow; or `default`."""
-        value, at = self.properties.get(name, default), 0
-        for _ in range(_EXPANSIONS):
-            inner = None
-            while (found := _VARIABLE.search(value, at)) and (
-                inner := self._value_of(found[1])
-            ) is None:
-                at = found.end()  # a property of a client's JVM
-            if found is None or inner is None:
-                break
-            if len(value) + len(inner) > _MAX_VALUE:
-                break
-            value, at = value[: found.start()] + inner + value[found.end() :], 0
-        return value
-
-    def with_variables(self, values: Sequence[tuple[str, str]]) -> ClientConfiguration:
-        """The configuration with values for variables that nothing defines. InputError for any other name: a
-        study does not change what the cluster's administrators set."""
-        used = {name for value in self.properties.values() for name in _VARIABLE.findall(value)}
-        for name, _ in values:
-            if name not in used or name in self.properties:
-                why = "defines it itself" if name in self.properties else "does not use it"
-                raise InputError(
-                    f"the client configuration {why}: {name}.",
-                    str(self.folder),
-                    f"remove {name} from existing.variables.",
-                    ("existing", "variables"),
-                )
-        return replace(self, properties={**self.properties, **dict(values)})
+class ClientConfiguration(Properties):
+    """Of all files in a folder. Of the same name, the property of the later file in SITES counts, unless an
+    earlier one is final."""
 
     def check_jobs(self) -> None:
         """InputError if a property that every job reads has a variable that nothing defines: jobs would fail
         later, with a message about the property's form."""
         for name in _OF_JOBS:
-            for variable in _VARIABLE.findall(self.get(name)):
+            for variable in VARIABLE.findall(self.get(name)):
                 if not _SET_BY_JVMS.fullmatch(variable):
-                    raise InputError(
-                        f"{name} uses ${{{variable}}}, which nothing defines.",
-                        str(self.folder),
-                        f"add existing.variables: {{{variable}: ...}} with the value of the cluster's hosts "
-                        "(of HDP: `hdp-select status hadoop-client`).",
-                        ("existing",),
-                    )
-
-    def _value_of(self, variable: str) -> str | None:
-        """The value of `${variable}`. Clients run without the environment of the cluster's own hosts, so that
-        a default counts: `${env.NAME:-default}`."""
-        kind, dot, name = variable.partition(".")
-        if dot and kind == "env":
-            _, dash, default = name.partition("-")
-            if dash:
-                return default
-        return self.properties.get(variable)
+                    hdp = " (of HDP: `hdp-select status hadoop-client`)"
+                    raise self.undefined(name, variable, hdp)
 
     @property
     def is_secure(self) -> bool:
@@ -153,65 +104,105 @@ class ClientConfiguration:
         """Kerberos principal of the default file system's NameNode."""
         key = "dfs.namenode.kerberos.principal"
         if not self.get(key):
-            raise self._wrong(key, "hdfs-site", "name the NameNode's Kerberos principal.")
+            raise self.wrong(key, "hdfs-site", "name the NameNode's Kerberos principal.")
         host = urlsplit(f"//{self.namenodes_http()[0].rpartition('/')[2]}").hostname or ""
         return self.get(key).replace("_HOST", host)
 
     def namenodes_http(self) -> list[str]:
         """Address of the web server of each NameNode of the default file system: host:port, and https://
         before it where it speaks TLS alone."""
-        service = urlsplit(self.get("fs.defaultFS"))
-        if service.scheme != "hdfs" or not service.hostname:
-            other = _OTHER_FILE_SYSTEMS.get(service.scheme)
+        name, service = self._default_file_system()
+        tls = self._has_tls("dfs")
+        scheme, key = ("https://", _HTTPS) if tls else ("", _HTTP)
+        members = _words(self.get(f"dfs.ha.namenodes.{name}"))
+        if not members:
+            suffix = self._suffix_of(service)
+            own = self._address(f"{key}{suffix}", "hdfs-site")
+            return [f"{scheme}{own.http(service.host.lower(), NAMENODE_PORTS[tls])}"]
+        found = []
+        for member in members:
+            rpc = self._address(f"{_RPC}.{name}.{member}", "hdfs-site")
+            own = self._address(f"{key}.{name}.{member}", "hdfs-site")
+            if not (address := own.http(rpc.host, NAMENODE_PORTS[tls])):
+                remedy = "name the NameNode's web server."
+                raise self.wrong(f"{key}.{name}.{member}", "hdfs-site", remedy)
+            found.append(f"{scheme}{address}")
+        return found
+
+    def _default_file_system(self) -> tuple[str, ServerAddress]:
+        """Name of the default file system, which is an HDFS: that of a nameservice, or a NameNode's host and
+        port. InputError if it is none, or if no client finds its NameNode."""
+        key = "fs.defaultFS"
+        scheme, _, rest = self.expanded(key).partition("://")
+        name = rest.partition("/")[0].rpartition("@")[2]
+        address = server_address(name)
+        if scheme.lower() != "hdfs" or address is None or not address.host:
+            other = _OTHER_FILE_SYSTEMS.get(scheme.lower().partition(":")[0])
             why = f"this is {other}, and HDFS is measured: " if other else ""
-            raise self._wrong(
-                "fs.defaultFS",
+            raise self.wrong(
+                key,
                 "core-site",
                 f"{why}name an HDFS, as in hdfs://host:8020, in a copy of the configuration.",
             )
-        tls = self._has_tls("dfs")
-        scheme, kind = ("https://", "https") if tls else ("", "http")
-        name = service.netloc
-        if members := _words(self.get(f"dfs.ha.namenodes.{name}")):
-            keys = [f"dfs.namenode.{kind}-address.{name}.{member}" for member in members]
-            rpc = [self.get(f"dfs.namenode.rpc-address.{name}.{member}") for member in members]
-            defaults = [one and f"{_host(one)}:{NAMENODE_PORTS[tls]}" for one in rpc]
-            addresses = [
-                _reachable(self.get(key), _host(own)) or default
-                for key, own, default in zip(keys, rpc, defaults, strict=True)
-            ]
-            if not all(addresses):
-                missing = keys[addresses.index("")]
-                raise self._wrong(missing, "hdfs-site", "name the NameNode's web server.")
-            return [f"{scheme}{address}" for address in addresses]
-        own = self.get(f"dfs.namenode.{kind}-address")
-        host, _, port = own.rpartition(":")
-        if not own or host in ("0.0.0.0", ""):
-            return [f"{scheme}{service.hostname}:{port or NAMENODE_PORTS[tls]}"]
-        return [f"{scheme}{own}"]
+        if self.get("fs.hdfs.impl").rpartition(".")[2] in _MOUNTING:
+            raise self.wrong(
+                "fs.hdfs.impl",
+                "core-site",
+                "this is a table of mounts over several file systems: name one HDFS in fs.defaultFS, and "
+                "remove fs.hdfs.impl, in a copy of the configuration.",
+            )
+        if address.port and self.get(f"dfs.ha.namenodes.{address.host}"):
+            raise self.wrong(
+                key,
+                "core-site",
+                f"{address.host} is a nameservice, which has no port: write hdfs://{address.host}.",
+            )
+        members = f"dfs.ha.namenodes.{name}"
+        if name in _words(self.get("dfs.nameservices")) and not _words(self.get(members)):
+            raise self.wrong(
+                members,
+                "hdfs-site",
+                f"name the NameNodes of the nameservice {name}, or the host and port of its only one in "
+                f"{key}.",
+            )
+        return name, address
+
+    def _suffix_of(self, service: ServerAddress) -> str:
+        """What ends the names of a NameNode's properties, where a nameservice lists the NameNode at this
+        address, and clients name its host."""
+        wanted = (service.host.lower(), service.port or _RPC_PORT)
+        for name in self.properties:
+            if name.startswith(f"{_RPC}."):
+                one = server_address(self.get(name))
+                if one and (one.host.lower(), one.port or _RPC_PORT) == wanted:
+                    return name.removeprefix(_RPC)
+        return ""
 
     def resourcemanagers_http(self) -> list[str]:
         """Address of the web server of each ResourceManager, as of NameNodes."""
         tls = self._has_tls("yarn")
         scheme, kind = ("https://", ".https") if tls else ("", "")
-        members = _words(self.get("yarn.resourcemanager.ha.rm-ids")) or [""]
+        is_ha = self.get("yarn.resourcemanager.ha.enabled").lower() != "false"
+        members = _words(self.get("yarn.resourcemanager.ha.rm-ids")) if is_ha else []
         found = []
-        for member in members:
-            suffix = f".{member}" if member else ""
-            rpc = _host(self.get(f"yarn.resourcemanager.address{suffix}"))
-            host = _real(self.get(f"yarn.resourcemanager.hostname{suffix}")) or _real(rpc)
-            own = self.get(f"yarn.resourcemanager.webapp{kind}.address{suffix}")
-            address = _reachable(own, host)
-            if not address and not host:
+        for suffix in [f".{member}" for member in members] or [""]:
+            own, named, rpc = (
+                self._address(f"yarn.resourcemanager.{key}{suffix}", "yarn-site")
+                for key in (f"webapp{kind}.address", "hostname", "address")
+            )
+            address = own.http(named.host or rpc.host, RESOURCEMANAGER_PORTS[tls])
+            if not address:
                 key = f"yarn.resourcemanager.hostname{suffix}"
-                raise self._wrong(key, "yarn-site", "name the ResourceManager's host.")
-            found.append(f"{scheme}{address or f'{host}:{RESOURCEMANAGER_PORTS[tls]}'}")
+                raise self.wrong(key, "yarn-site", "name the ResourceManager's host.")
+            found.append(f"{scheme}{address}")
         return found
 
-    def _wrong(self, key: str, site: str, remedy: str) -> InputError:
-        value = without_logins(self.get(key))
-        what = f"{key} is {value!r}." if value else f"{key} is missing."
-        return InputError(what, str(self.folder / f"{site}.xml"), remedy)
+    def _address(self, key: str, site: str) -> ServerAddress:
+        """That of a server; an empty one if the property is missing."""
+        found = server_address(self.expanded(key))
+        if found is None:
+            raise self.wrong(key, site, "write host:port there, in a copy of the configuration.")
+        return found
 
 
 def read_configuration(folder: Path) -> ClientConfiguration:
@@ -225,7 +216,8 @@ def read_configuration(folder: Path) -> ClientConfiguration:
             raise InputError(
                 f"the client configuration lacks {site}.xml.",
                 str(folder),
-                "name the folder with the XML files that the cluster's administrators hand to clients.",
+                "name one folder with the XML files of all clients: copy hbase-site.xml (often in "
+                "/etc/hbase/conf) beside the others (often in /etc/hadoop/conf).",
             )
     properties = {present_name(one.name): one.value for _, one in _counting(folder)}
     found = ClientConfiguration(folder, properties)
@@ -267,23 +259,6 @@ def _counting(folder: Path) -> Iterator[tuple[str, Property]]:
                 yield site, one
             if one.final:
                 finals.add(name)
-
-
-def _host(address: str) -> str:
-    return address.rpartition(":")[0] or address
-
-
-def _real(host: str) -> str:
-    """Empty for an address that a server listens on, and nobody can connect to."""
-    return "" if host == _ANY else host
-
-
-def _reachable(address: str, host: str) -> str:
-    """The address of a server, at this host if it listens on all addresses; empty if there is none."""
-    listens, colon, port = address.rpartition(":")
-    if listens != _ANY:
-        return address
-    return f"{host}:{port}" if host and colon else ""
 
 
 def _words(text: str) -> list[str]:

@@ -97,9 +97,17 @@ class _Reader:
                 raise _unreadable(
                     path, f"with what it includes it is larger than {_MAX_BYTES // 2**20} MiB"
                 )
-            return ET.fromstring(data)
+            return _without_namespace(ET.fromstring(data))
         except (ET.ParseError, OSError, ValueError) as error:  # ValueError: an unknown encoding
             raise _unreadable(path, str(error)) from error
+
+
+def _without_namespace(root: ET.Element) -> ET.Element:
+    """Hadoop reads elements by their local names, but those of XInclude."""
+    space, brace, _ = root.tag.rpartition("}")
+    for entry in root.iter() if brace else ():
+        entry.tag = entry.tag.removeprefix(f"{space}}}")
+    return root
 
 
 def _part(entry: ET.Element, name: str) -> str | None:
