@@ -11,6 +11,7 @@ import pytest
 
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.workloads.monitors import MONITORS
 from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.live.support.command import study, study_run, wait_for
@@ -74,7 +75,7 @@ def test_monitors_on_the_clusters_host_show_its_cpu_and_leave_nothing(
     (run,) = runs.glob("live-watched/2*")
     for record in closed_records(run / "records").values():
         monitored = {(monitor.host, monitor.kind) for monitor in record.monitors}
-        assert monitored >= {(h, kind) for h in ("here", "h1") for kind in ("dool", "nodecpu")}
+        assert monitored == {(host, kind) for host in ("here", "h1") for kind in MONITORS}
         assert record.disclosure["existing"]["unwatched"] == []
         assert record.disclosure["machines"]["h1"]["cores"] == os.cpu_count()
     trials = json.loads((run / "report" / "summary.json").read_text())["trials"]
