@@ -18,6 +18,7 @@ from density_study.dags.airflow_home.home import project_root
 
 UV = project_root() / ".uv" / "bin" / "uv"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+MISSING, REFUSED = "not on this machine", "refused by requires-python"
 COMMANDS = ("--version", "plan quickstart", "schema", "example points.csv points.csv",
             "capacity fit --points points.csv -o model.json")  # fmt: skip
 
@@ -27,17 +28,15 @@ def tried(wheel: Path, python: str, folder: Path) -> str:
     find = ("python", "find", "--no-python-downloads", "--no-project", python)
     found = _run(UV, *find, check=False, env={**os.environ, "PATH": _path()})
     if found.returncode != 0:
-        return "not on this machine"
+        return MISSING
     env = folder / python
     _run(UV, "--quiet", "venv", "--python", found.stdout.strip(), str(env))
     what = f"density-study[all] @ {wheel.resolve().as_uri()}"
     done = _run(
         UV, "--quiet", "pip", "install", "--python", str(env / "bin/python"), what, check=False
     )
-    if done.returncode != 0 and "Requires-Python" in done.stderr.replace(
-        "requires-python", "Requires-Python"
-    ):
-        return "refused by requires-python"
+    if done.returncode != 0 and "requires-python" in done.stderr.lower():
+        return REFUSED
     done.check_returncode()
     home = folder / f"home-{python}"
     home.mkdir()
@@ -76,9 +75,14 @@ def _run(
 
 def main(arguments: Sequence[str]) -> None:
     (wheel,) = map(Path, arguments)
+    results: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         for python in PYTHONS:
-            print(f"Python {python}: {tried(wheel, python, Path(folder))}", flush=True)
+            result = tried(wheel, python, Path(folder))
+            results.add(result)
+            print(f"Python {python}: {result}", flush=True)
+    if results <= {MISSING, REFUSED}:
+        sys.exit("error: no Python of this machine has run the wheel")
 
 
 if __name__ == "__main__":
