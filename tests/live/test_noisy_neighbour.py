@@ -9,7 +9,7 @@ import pytest
 
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = pytest.mark.timeout(900)
 SPEC = Path(__file__).parent / "support" / "noisy_neighbour.yaml"
@@ -19,10 +19,7 @@ SPEC = Path(__file__).parent / "support" / "noisy_neighbour.yaml"
 def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
     tmp_path: Path, provider: str
 ) -> None:
-    with study_run(tmp_path, "--set", f"provider={provider}", spec=SPEC) as child:
-        output, _ = child.communicate(timeout=800)
-    assert child.returncode == 0, output
-    run = next(tmp_path.glob("live-noisy-neighbour/2*"))
+    run = run_of(tmp_path, SPEC, "--set", f"provider={provider}", timeout_s=800)
     trials = json.loads((run / "report" / "summary.json").read_text())["trials"]
     hashed_mib, used = {}, {}
     for name, manifest in closed_records(run / "records").items():

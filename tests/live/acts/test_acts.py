@@ -10,7 +10,7 @@ import pytest
 
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -20,10 +20,7 @@ OF_HBASE = ("major-compaction", "snapshot", "split")
 
 def finished(runs: Path, spec: Path) -> dict[str, tuple[Manifest, dict[str, float | None]]]:
     """By act: its manifest and its metrics."""
-    with study_run(runs, spec=spec) as child:
-        output, _ = child.communicate(timeout=800)
-    assert child.returncode == 0, output
-    (root,) = runs.glob("*/2*")
+    root = run_of(runs, spec, timeout_s=800)
     summary: dict[str, Any] = json.loads((root / "report" / "summary.json").read_text())
     metrics = {
         trial["trial"]: {one["name"]: one["value"] for one in trial["metrics"]}

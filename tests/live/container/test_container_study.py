@@ -11,7 +11,7 @@ import pytest
 
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import left_of, study, study_run, wait_for
+from tests.live.support.command import left_of, run_of, study, study_run, wait_for
 from tests.live.support.containers import on_this_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -36,11 +36,8 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    runs, before = tmp_path_factory.mktemp("runs"), on_this_machine()
-    with study_run(runs, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=1500)
-    assert child.returncode == 0, output
-    run = next(runs.glob("live-container/2*"))
+    before = on_this_machine()
+    run = run_of(tmp_path_factory.mktemp("runs"), SPEC, timeout_s=1500)
     return Finished(
         run,
         closed_records(run / "records"),

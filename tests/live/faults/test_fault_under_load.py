@@ -10,7 +10,7 @@ import pytest
 
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -37,10 +37,7 @@ class Finished:
 @pytest.fixture(scope="module", params=("local", "container"))
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Finished:
     runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs, "--set", f"provider={request.param}", spec=SPEC) as child:
-        output, _ = child.communicate(timeout=800)
-    assert child.returncode == 0, output
-    return Finished(next(runs.glob("live-fault/2*")))
+    return Finished(run_of(runs, SPEC, "--set", f"provider={request.param}", timeout_s=800))
 
 
 def test_the_server_is_killed_at_its_time_on_the_topology_with_another(finished: Finished) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(2400)
 MIXES = ("load", "read45-insert55")
 """The trials, in this order; the run is marked while it measures each."""
 STUDY = """\
-study: small
+study: marked
 hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [1]}
 stack: {base_port: 27000}
@@ -59,16 +59,13 @@ class RealWeb(Web):
 def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Study]:
     runtime = tmp_path / "runs" / ".runtime"  # of commands on these runs, too
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(runtime))
-    (tmp_path / "studies").mkdir()
-    (tmp_path / "studies" / "marked.yaml").write_text(
-        STUDY.replace("study: small", "study: marked")
-    )
     furnish(tmp_path / "airflow")
     web = RealWeb(tmp_path, DENSITY_STUDY_RUNTIME=str(runtime), NO_PROXY="127.0.0.1")
     try:
+        study = Study(web, "marked", STUDY)
         web.sign_in()
-        wait_until(lambda: "study_marked" in web.dags(), 300, "the DAG is read")
-        yield Study(web, "marked")
+        wait_until(lambda: study.dag in web.dags(), 300, "the DAG is read")
+        yield study
     finally:
         web.stop()
         command("reap", "--runs", str(web.runs), runs=web.runs)

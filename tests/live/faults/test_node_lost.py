@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -16,10 +16,7 @@ SPEC = Path(__file__).with_name("node.yaml")
 
 
 def test_a_lost_node_loses_no_acknowledged_row(tmp_path: Path) -> None:
-    with study_run(tmp_path, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=1100)
-    assert child.returncode == 0, output
-    root = next(tmp_path.glob("live-node/2*"))
+    root = run_of(tmp_path, SPEC, timeout_s=1100)
     (broken,) = (one for one in closed_records(root / "records").values() if one.fault)
     assert broken.state == "complete", broken.reasons
     assert broken.fault is not None

@@ -12,7 +12,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.events import Intent
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import left_of, study, study_run, wait_for
+from tests.live.support.command import left_of, run_of, study, study_run, wait_for
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -24,10 +24,7 @@ def test_a_disk_is_slow_for_its_time(tmp_path: Path) -> None:
         io_limits.cgroup_version()
     except InputError as why:
         pytest.skip(f"no disk was slowed down: {why.what}")
-    with study_run(tmp_path, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=850)
-    assert child.returncode == 0, output
-    root = next(tmp_path.glob("live-slow-disk/2*"))
+    root = run_of(tmp_path, SPEC, timeout_s=850)
     (slow,) = (one for one in closed_records(root / "records").values() if one.fault)
     assert slow.state == "complete", slow.reasons
     assert slow.fault is not None and slow.fault.slow_disk and slow.fault.until_epoch_s is not None

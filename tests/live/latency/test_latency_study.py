@@ -13,7 +13,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.warmth import REST_SHARE
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
@@ -50,11 +50,7 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=500)
-    assert child.returncode == 0, output
-    return Finished(next(runs.glob("live-latency/2*")))
+    return Finished(run_of(tmp_path_factory.mktemp("runs"), SPEC, timeout_s=500))
 
 
 def test_every_trial_is_complete_and_has_the_outputs_of_both_clients(finished: Finished) -> None:

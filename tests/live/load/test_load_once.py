@@ -15,7 +15,7 @@ from density_study.cluster.state.events import (
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -25,11 +25,7 @@ ROWS = 60_000
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=500)
-    assert child.returncode == 0, output
-    return next(runs.glob("live-load-once/2*"))
+    return run_of(tmp_path_factory.mktemp("runs"), SPEC, timeout_s=500)
 
 
 def manifests(run: Path) -> list[Manifest]:

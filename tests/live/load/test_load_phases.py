@@ -12,7 +12,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.output.schedule import parse_schedule
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.live.support.command import study_run
+from tests.live.support.command import run_of
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -42,11 +42,7 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs, spec=SPEC) as child:
-        output, _ = child.communicate(timeout=850)
-    assert child.returncode == 0, output
-    return Finished(next(runs.glob("live-phases/2*")))
+    return Finished(run_of(tmp_path_factory.mktemp("runs"), SPEC, timeout_s=850))
 
 
 def test_both_clients_wrote_what_they_asked_for(finished: Finished) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import left_of, study_run
+from tests.live.support.command import left_of, run_of
 from tests.live.support.containers import on_this_machine
 
 _ABLE = os.geteuid() == 0 and shutil.which("runc", path="/usr/sbin:/usr/bin") is not None
@@ -40,10 +40,7 @@ BITS_OF_A_ROW = 10 * 1000 * 8
 def test_the_network_is_the_variant_of_a_report(tmp_path: Path) -> None:
     spec, runs, before = tmp_path / "study.yaml", tmp_path / "runs", on_this_machine()
     spec.write_text(SPEC)
-    with study_run(runs, spec=spec) as child:
-        output, _ = child.communicate(timeout=800)
-    assert child.returncode == 0, output
-    (run,) = runs.glob("live-network/2*")
+    run = run_of(runs, spec, timeout_s=800)
     assert left_of(run) == [] and on_this_machine() == before
 
     records = closed_records(run / "records")

@@ -42,6 +42,15 @@ def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess
         study("reap", "--runs", str(runs), runs=runs)
 
 
+def run_of(runs: Path, spec: Path, *extra: str, timeout_s: float) -> Path:
+    """The folder of the only run in `runs`: that of a study which has ended well."""
+    with study_run(runs, *extra, spec=spec) as child:
+        output, _ = child.communicate(timeout=timeout_s)
+    assert child.returncode == 0, output
+    (run,) = runs.glob("*/2*")
+    return run
+
+
 def study(*arguments: str, runs: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(STUDY), *arguments],
