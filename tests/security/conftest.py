@@ -1,11 +1,18 @@
-"""A time limit within the process, which a test of something that may hang asks for."""
+"""A time limit within the process, which a test of something that may hang asks for; a small study, and an
+output that others recorded, to import."""
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests.security.lossless.simulated import SPEC
+
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 class HangError(BaseException):
@@ -22,3 +29,27 @@ def watchdog() -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """A folder with one output of YCSB."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    shutil.copy(SAMPLES / "ycsb-0.17.0_both.out", folder / "out.txt")
+    return folder
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """The file of a small study."""
+    (tmp_path / "tiny.yaml").write_text(SPEC)
+    return tmp_path / "tiny.yaml"
+
+
+@pytest.fixture
+def unanalysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands without the analysis, which has tests of its own."""
+    import density_study.jobs.pipeline as pipeline
+
+    monkeypatch.setattr(pipeline, "analyse", lambda _: None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,8 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.runtime import keep_from_sweeps, runtime_dir
+from tests.security.other_users.rights import NOBODY, needs_root, set_rights
 from tests.security.run_folders.crafted import study
-
-NOBODY = 65534
-needs_root = pytest.mark.skipif(os.getuid() != 0, reason="gives folders away")
 
 
 @pytest.fixture
@@ -61,16 +58,8 @@ def test_an_own_folder_that_others_may_write_to_is_refused(place: Path, mode: in
 
 
 def test_a_folder_that_a_list_of_rights_opens_is_refused(place: Path) -> None:
-    """`setfacl -m u:nobody:rwx`: the mode's bits of the group are its mask then."""
     made(place, 0o700)
-    entries = ((1, 7, -1), (2, 7, NOBODY), (4, 0, -1), (16, 7, -1), (32, 0, -1))
-    acl = struct.pack("<I", 2) + b"".join(
-        struct.pack("<HHI", tag, rights, who & 0xFFFFFFFF) for tag, rights, who in entries
-    )
-    try:
-        os.setxattr(place, "system.posix_acl_access", acl)
-    except OSError as error:
-        pytest.skip(f"this file system has no lists of rights: {error}")
+    set_rights(place, "access", group=0, others=0)
     lease_refused(place, "other users may write to it")
 
 

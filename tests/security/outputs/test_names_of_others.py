@@ -108,20 +108,7 @@ def test_no_study_is_written_that_its_own_name_would_break(tmp_path: Path, name:
     "user", ["a}\nprovider: x", "a b", "{{ a }}", "-oProxy=x", "\u0430dmin", "a'"]
 )
 def test_a_user_is_a_name_in_a_drafted_study(tmp_path: Path, user: str) -> None:
-    given = (
-        "--addresses",
-        "192.0.2.1,192.0.2.2",
-        "--densities",
-        "1",
-        "--memory-gib",
-        "6",
-        "--repetitions",
-        "1",
-        "--cores",
-        "4",
-        "--disks",
-        "/data/f1",
-    )
+    given = (*HOSTS, *REST, "--cores", "4", "--disks", "/data/f1")
     done = study("init", tmp_path / "p.yaml", "--provider", "physical", "--user", user, *given)
     assert isinstance(done.exception, InputError) and list(tmp_path.iterdir()) == []
     study("init", tmp_path / "p.yaml", "--provider", "physical", "--user", "me", *given)
