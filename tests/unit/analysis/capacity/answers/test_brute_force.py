@@ -28,7 +28,8 @@ from density_study.analysis.capacity.sizing.size import size
 from tests.unit.analysis.capacity.offers import random_accelerated, random_offers
 from tests.unit.analysis.capacity.planning import points
 
-CATALOGUES = 100
+pytestmark = pytest.mark.usefixtures("short_queues")
+SEEDS = {"wgs30x": range(100), "wgs30x-gpu": range(2000, 2008)}
 FLASH = {"disk_type": "flash", "count": 2, "size_gib": 7153, "mib_s": 2000}
 FAR = 5_000  # hosts: with so many, nothing but the path of one genome is left
 
@@ -84,36 +85,23 @@ def least(one: Candidate) -> int | None:
     return next(hosts for hosts in count(first) if carries(one, hosts))
 
 
-def cheapest(wanted: Question, hosts: Catalogue, profile: str = "wgs30x") -> float:
+def cheapest(wanted: Question, hosts: Catalogue, profile: str) -> float:
     search = Search.of(wanted, model(), read_profile(profile), hosts)
     found = [(one, least(one)) for one in search.candidates()]
     return min((one.usd_per_genome(n) for one, n in found if n is not None), default=np.inf)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(CATALOGUES))
-def test_size_and_brute_force_find_the_same_cost(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(queue, "GENOMES", 60)
-    monkeypatch.setattr(queue, "SIMULATIONS", 16)
+@pytest.mark.parametrize(
+    ("profile", "seed"), [(profile, seed) for profile, seeds in SEEDS.items() for seed in seeds]
+)
+def test_size_and_brute_force_find_the_same_cost(profile: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    hosts, wanted = catalogue(rng), asked(rng)
-    found = size(wanted, model(), read_profile("wgs30x"), hosts)
+    hosts = random_accelerated(rng) if profile == "wgs30x-gpu" else catalogue(rng)
+    wanted = asked(rng)
+    found = size(wanted, model(), read_profile(profile), hosts)
     cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
-    assert cost == pytest.approx(cheapest(wanted, hosts)), wanted
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(2000, 2008))
-def test_they_do_for_hosts_with_gpus(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "GENOMES", 60)
-    monkeypatch.setattr(queue, "SIMULATIONS", 16)
-    rng = np.random.default_rng(seed)
-    hosts, wanted = random_accelerated(rng), asked(rng)
-    found = size(wanted, model(), read_profile("wgs30x-gpu"), hosts)
-    cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
-    assert cost == pytest.approx(cheapest(wanted, hosts, "wgs30x-gpu")), wanted
+    assert cost == pytest.approx(cheapest(wanted, hosts, profile)), wanted
 
 
 def _usd_per_day(wanted: Question, hosts: Catalogue) -> float:
@@ -138,11 +126,7 @@ def _dearer(hosts: Catalogue) -> Catalogue:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1000, 1012))
-def test_less_load_looser_slos_lower_prices_and_more_types_never_cost_more(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(queue, "GENOMES", 60)
-    monkeypatch.setattr(queue, "SIMULATIONS", 16)
+def test_less_load_looser_slos_lower_prices_and_more_types_never_cost_more(seed: int) -> None:
     rng = np.random.default_rng(seed)
     hosts, wanted = catalogue(rng), asked(rng)
     usd, promise = _usd_per_day(wanted, hosts), wanted.turnaround

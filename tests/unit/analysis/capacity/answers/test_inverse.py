@@ -13,7 +13,6 @@ from density_study.analysis.capacity.inputs.profile import read_profile
 from density_study.analysis.capacity.inputs.question import Question, parse_promises, question
 from density_study.analysis.capacity.plan.carried import Carried
 from density_study.analysis.capacity.plan.plan import Plan
-from density_study.analysis.capacity.sizing import turnaround as queue
 from density_study.analysis.capacity.sizing.carry import BEYOND, carry
 from density_study.analysis.capacity.sizing.growth import Growth
 from density_study.analysis.capacity.sizing.purchase import purchases
@@ -21,14 +20,8 @@ from density_study.analysis.capacity.sizing.size import size
 from tests.unit.analysis.capacity.offers import random_accelerated, random_offers
 from tests.unit.analysis.capacity.planning import model
 
+pytestmark = pytest.mark.usefixtures("short_queues")
 START = date(2026, 1, 1)
-
-
-@pytest.fixture(autouse=True)
-def _short_queues(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is compared is the search."""
-    monkeypatch.setattr(queue, "GENOMES", 60)
-    monkeypatch.setattr(queue, "SIMULATIONS", 16)
 
 
 def drawn(seed: int) -> tuple[Catalogue, str, Question]:
