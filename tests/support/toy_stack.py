@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -97,7 +99,6 @@ DEFAULTS = b"<configuration><property><name>dfs.x.enabled</name></property></con
 
 def hadoop_tarball(folder: Path, defaults: bytes = DEFAULTS) -> Path:
     """As Apache packs it, with a few of its jars."""
-    path = native_tarball(folder)
     jars = {
         "common/hadoop-common-3.4.2.jar": _jar(),
         "common/hadoop-common-3.4.2-tests.jar": _jar(),
@@ -108,24 +109,21 @@ def hadoop_tarball(folder: Path, defaults: bytes = DEFAULTS) -> Path:
         "mapreduce/hadoop-mapreduce-client-app-3.4.2.jar": _jar(),
         "mapreduce/run.sh": b"#!/bin/sh",
     }
-    with tarfile.open(path) as old:
-        kept = [(one, old.extractfile(one)) for one in old if one.isfile() or one.issym()]
-        files = [(one, stream.read() if stream and one.isfile() else None) for one, stream in kept]
-    with tarfile.open(path, "w:gz") as archive:
-        for one, content in files:
-            archive.addfile(one, io.BytesIO(content) if content is not None else None)
-        for name, content in jars.items():
-            entry = tarfile.TarInfo(f"hadoop-3.4.2/share/hadoop/{name}")
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return path
+    more = {f"share/hadoop/{name}": content for name, content in jars.items()}
+    return native_tarball(folder, more=more)
 
 
-def native_tarball(folder: Path, content: bytes = LIBRARY, link: str = LINK) -> Path:
+def native_tarball(
+    folder: Path,
+    content: bytes = LIBRARY,
+    link: str = LINK,
+    more: Mapping[str, bytes] = MappingProxyType({}),
+) -> Path:
     """As Apache packs it: one library, a link to it, and other files."""
     path = folder / "hadoop-3.4.2.tar.gz"
+    files = {f"lib/native/{REAL}": content, "bin/hadoop": b"#!/bin/sh", **more}
     with tarfile.open(path, "w:gz") as archive:
-        for name, data in ((f"lib/native/{REAL}", content), ("bin/hadoop", b"#!/bin/sh")):
+        for name, data in files.items():
             entry = tarfile.TarInfo(f"hadoop-3.4.2/{name}")
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hatch_build import version_of
+
 CHECKOUT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 
@@ -71,37 +73,24 @@ print(density_study.cluster.__file__)
     assert Path(done.stdout.strip()).resolve() == checkout / "cluster" / "__init__.py", done.stderr
 
 
-VERSION_OF = """
-import sys
-from pathlib import Path
-from hatch_build import version_of
-print(version_of(Path(sys.argv[1])))"""
-
-
-def version(folder: Path) -> str:
-    argv = [sys.executable, "-c", VERSION_OF, str(folder)]
-    done = subprocess.run(argv, cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def test_the_version_is_that_of_the_git_tag(tmp_path: Path) -> None:
     def git(*arguments: str) -> None:
         names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
         subprocess.run(["git", *names, *arguments], cwd=tmp_path, capture_output=True, check=True)
 
-    assert version(tmp_path) == "0.0.0+unknown"
+    assert version_of(tmp_path) == "0.0.0+unknown"
     git("init")
     git("commit", "--allow-empty", "-m", "first")
-    assert re.fullmatch(r"0\.0\.0\.post1\+g[0-9a-f]{7,}", version(tmp_path))
+    assert re.fullmatch(r"0\.0\.0\.post1\+g[0-9a-f]{7,}", version_of(tmp_path))
     git("tag", "v0.2.0")
-    assert version(tmp_path) == "0.2.0"
+    assert version_of(tmp_path) == "0.2.0"
     git("commit", "--allow-empty", "-m", "later")
-    assert re.fullmatch(r"0\.2\.0\.post1\+g[0-9a-f]{7,}", version(tmp_path))
+    assert re.fullmatch(r"0\.2\.0\.post1\+g[0-9a-f]{7,}", version_of(tmp_path))
     inside = tmp_path / "archive"
     inside.mkdir()
-    assert version(inside) == "0.0.0+unknown", "the repository around it is another's"
+    assert version_of(inside) == "0.0.0+unknown", "the repository around it is another's"
     (inside / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: x\nVersion: 0.2.0\n")
-    assert version(inside) == "0.2.0"
+    assert version_of(inside) == "0.2.0"
 
 
 def test_a_wheel_has_the_generated_pages(checkout: Path, tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ def add(programs: Path, name: str, does: str = "") -> None:
     (programs / name).chmod(0o755)
 
 
-def packages(target: str, programs: Path) -> subprocess.CompletedProcess[str]:
-    argv = [str(SCRIPT), target]
+def packages(programs: Path, *targets: str) -> subprocess.CompletedProcess[str]:
+    argv = [str(SCRIPT), *targets]
     return subprocess.run(
         argv, env={"PATH": str(programs)}, capture_output=True, text=True, check=False
     )
@@ -40,7 +40,7 @@ def packages(target: str, programs: Path) -> subprocess.CompletedProcess[str]:
 def test_a_missing_program_is_named_by_its_package(programs: Path) -> None:
     for name in ("ip", "ps"):
         add(programs, name)
-    done = packages("test", programs)
+    done = packages(programs, "test")
     assert done.returncode == 2
     assert done.stderr == (
         "error: the tests need more programs; as root: apt-get install chromium curl openssl openssh-client\n"
@@ -50,29 +50,27 @@ def test_a_missing_program_is_named_by_its_package(programs: Path) -> None:
 def test_without_missing_programs_there_is_no_output(programs: Path) -> None:
     for name in ("ip", "ps", "chromium", "curl", "openssl", "ssh-keygen"):
         add(programs, name)
-    done = packages("test", programs)
+    done = packages(programs, "test")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_missing_library_is_named_by_its_package(programs: Path) -> None:
     for name in ("ip", "ps", "chromium", "curl", "openssl", "ssh-keygen", "ldconfig"):
         add(programs, name)
-    assert packages("test", programs).stderr.endswith("apt-get install libatomic1\n")
+    assert packages(programs, "test").stderr.endswith("apt-get install libatomic1\n")
 
 
 def test_packages_of_several_targets_are_named_once_each(programs: Path) -> None:
-    done = subprocess.run(
-        [str(SCRIPT), "live", "vm", "fresh"],
-        env={"PATH": str(programs)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    named = done.stderr.partition("apt-get install ")[2].split()
+    named = (
+        packages(programs, "live", "vm", "fresh").stderr.partition("apt-get install ")[2].split()
+    )
     assert len(named) == len(set(named)) and {"postgresql", "qemu-utils", "mmdebstrap"} <= set(
         named
     )
 
 
 def test_an_unknown_target_is_refused(programs: Path) -> None:
-    assert packages("tset", programs).returncode != 0
+    assert packages(programs, "tset").returncode != 0
 
 
 @pytest.mark.parametrize("python", [True, False])

@@ -1,1 +1,1 @@
-"""Memory of hosts and JVMs: what is chosen for them, and what they choose."""
+"""Bringing up clusters: what is refused before anything starts."""
