@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from density_study.cluster.machine import kernel_files
 from density_study.cluster.machine.as_root import may_not
+from density_study.cluster.machine.equality import kernel_files
 from density_study.cluster.model.network import Network, failed, unable
 
 SYS, IRQS = Path("/sys/class/net"), Path("/proc/irq")

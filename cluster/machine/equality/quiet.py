@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from density_study.cluster.machine import kernel_files
 from density_study.cluster.machine.as_root import may_not
+from density_study.cluster.machine.equality import kernel_files
 from density_study.cluster.machine.equality.reading import choice, chosen, files_of
 from density_study.cluster.machine.equality.table import FACTS
 from density_study.cluster.machine.privileged.quiet_host import TEXT, may_write

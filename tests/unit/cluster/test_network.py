@@ -12,7 +12,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
-from density_study.cluster.machine import as_root, kernel_files, packet_cpus
+from density_study.cluster.machine import as_root, packet_cpus
+from density_study.cluster.machine.equality import kernel_files
 from density_study.cluster.machine.network_link import disciplines
 from density_study.cluster.machine.packet_cpus import flows_of_queue, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu

@@ -16,8 +16,7 @@ import pytest
 from density_study.cluster.lifecycle import quiet_hosts, tear_down
 from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet, not_put_back, put_back, quieted
-from density_study.cluster.machine import kernel_files
-from density_study.cluster.machine.equality import quiet
+from density_study.cluster.machine.equality import kernel_files, quiet
 from density_study.cluster.machine.equality.table import FACTS, Fact
 from density_study.cluster.machine.privileged import quiet_host, set_network
 from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
