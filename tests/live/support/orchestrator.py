@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.model.store import store_named
+from density_study.cluster.model.store import default_store, store_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -22,6 +22,6 @@ if __name__ == "__main__":
     site, journal = open_build(folder, os.getpid())
     root, tag = site.root.parents[1], site.tag.rpartition("/")[0]
     lease.acquire(tag, root, Owner.of_process(os.getpid()))
-    store = store_named(*sys.argv[2:])  # type: ignore[arg-type]
+    store = store_named(sys.argv[2], sys.argv[3]) if sys.argv[2:] else default_store()
     bring_up(site, topology(folder, store=store), ensure_stacks(store=store), journal)
     time.sleep(600)
