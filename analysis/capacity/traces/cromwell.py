@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, mib
+from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, mib, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 
@@ -84,6 +84,7 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
     if outcome == "lost" and call.get("backendStatus") == "Preempted":
         status = "Preempted"
     attributes = call.get("runtimeAttributes") or {}
+    log = known(call.get("stdout"))
     start_s, end_s = epoch_s(call.get("start")), epoch_s(call.get("end"))
     return Task(
         process=process,
@@ -95,6 +96,8 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
         requested_mib=mib(attributes.get("memory")) or None,
         submit_s=start_s,
         end_s=end_s,
+        id=None if outcome == "reused" or not log else f"{log} {process}",
+        uses_gpus=bool(number(attributes.get("gpuCount"))),
     )
 
 

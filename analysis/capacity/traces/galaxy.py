@@ -1,6 +1,6 @@
 """Galaxy's job metrics: a job with `job_metrics` (`/api/jobs/ID?full=true`), a list of jobs, such a job
-within the key `metrics` (galaxy-benchmarker) or within Planemo's tool_test_output.json, or the bare list of
-`/api/jobs/ID/metrics`.
+within the key `metrics` (galaxy-benchmarker) or within Planemo's tool_test_output.json, the bare list of
+`/api/jobs/ID/metrics`, or a table of the database with a row for each job, or for each metric of a job.
 
 CPU and peak memory come from the cgroup plugin, of version 1 or 2, and are unknown without it.
 (Galaxy's documentation, "Collecting Job Metrics".)
@@ -19,12 +19,15 @@ OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
 CPU_S = {"cpuacct.usage": 1e-9, "cpu.stat.usage_usec": 1e-6}  # cgroup v1, v2
 PEAK = ("memory.peak", "memory.max_usage_in_bytes")
+BLANK = b"\xef\xbb\xbf \t\r\n"
 AROUND = ("metrics", "tests", "data", "job")  # keys that lead to a job
 
 
 def read(source: Source) -> Record:
     """InputError if it has no job with metrics."""
-    document = source.document()
+    document = (
+        source.document() if source.head.lstrip(BLANK)[:1] in (b"{", b"[") else _table(source)
+    )
     jobs = list(_jobs(document, source.path.name.partition(".")[0]))
     if not jobs:
         source.refuse("no job of it has job_metrics.", "request jobs with ?full=true.")
@@ -36,6 +39,25 @@ def read(source: Source) -> Record:
     without = len(tests) - len(jobs) if isinstance(tests, list) else 0
     unknown = (f"{counted(without, 'test')} of Planemo without a job: no work is counted",)
     return Record(tuple(linked(tasks, jobs, _datasets)), unknown if without > 0 else ())
+
+
+def _table(source: Source) -> list[dict[str, Any]]:
+    """The jobs of a table in the form of the API. A row has one metric, or all of a job."""
+    found: dict[str, dict[str, Any]] = {}
+    for line, row in source.table():
+        number_of_job = row.get("job_id") or row.get("id")
+        if not number_of_job or "tool_id" not in row or "state" not in row:
+            source.refuse(
+                "the columns job_id, tool_id and state are needed, and one of them is missing or empty.",
+                "export them from the tables job and job_metric_numeric.",
+                line,
+            )
+        job = found.setdefault(number_of_job, {**row, "id": number_of_job, "job_metrics": []})
+        metrics = (
+            [(row["metric_name"], row.get("metric_value"))] if "metric_name" in row else row.items()
+        )
+        job["job_metrics"] += [{"name": name, "raw_value": value} for name, value in metrics]
+    return list(found.values())
 
 
 def _jobs(document: object, name: str) -> Iterator[Mapping[str, Any]]:
@@ -76,6 +98,7 @@ def _task(job: Mapping[str, Any]) -> Task:
         requested_mib=megabytes or None,
         submit_s=epoch_s(job.get("create_time")),
         end_s=epoch_s(seen.get("end_epoch")),
+        id=known(job.get("id")),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task
 
 OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "SUCCESS": "done", "FAILED": "lost",
                                 "CANCELLED": "lost"}  # fmt: skip
@@ -25,7 +25,7 @@ TAGGED = re.compile(r"(?P<process>[^(]*[^(\s])\s*\((?P<tag>.*)\)")  # of Nextflo
 
 def read(source: Source) -> Record:
     """InputError, with the line, if an entry is not one of a manifest."""
-    tasks, gpus = [], 0
+    tasks = []
     for line, entry in _entries(source):
         if not isinstance(entry, dict):
             source.refuse("the entry is not a JSON object.", "export the log stream again.", line)
@@ -33,13 +33,11 @@ def read(source: Source) -> Record:
             continue
         try:
             tasks.append(_task(entry))
-            gpus += bool(number(_metrics(entry).get("gpusReserved")) or number(entry.get("gpus")))
         except (ValueError, OverflowError, TypeError) as error:
             source.refuse(
                 f"the entry cannot be parsed: {error}.", "export the log stream again.", line
             )
-    lacking = (f"{counted(gpus, 'task')} used GPUs, which no plan counts",) if gpus else ()
-    return Record(tuple(tasks), lacking)
+    return Record(tuple(tasks))
 
 
 def _entries(source: Source) -> Iterator[tuple[int, Any]]:
@@ -112,4 +110,6 @@ def _task(entry: Mapping[str, Any]) -> Task:
         requested_mib=gib * 1024 if gib else None,
         submit_s=epoch_s(entry.get("creationTime")) or start_s,
         end_s=end_s,
+        id=f"{entry.get('arn') or entry.get('taskId')} {name}",
+        uses_gpus=bool(number(metrics.get("gpusReserved")) or number(entry.get("gpus"))),
     )

@@ -49,7 +49,7 @@ def read(source: Source) -> Record:
 
 def _check(source: Source, row: Row) -> None:
     # a trace may have the parts of the name in two columns
-    needed = [name for name in NEEDED if name != "name" or not {"process", "tag"} <= row.keys()]
+    needed = [name for name in NEEDED if name != "name" or "process" not in row]
     missing = [name for name in needed if name not in row]
     if not missing and not {"%cpu", "cpus"} & row.keys():
         missing = ["%cpu"]
@@ -58,7 +58,7 @@ def _check(source: Source, row: Row) -> None:
 
 
 def _task(row: Row) -> Task:
-    name = row["name"] if "name" in row else f"{row['process']} ({row['tag']})"
+    name = row["name"] if "name" in row else f"{row['process']} ({row.get('tag', '')})"
     match = NAME.fullmatch(name.strip())
     if match is None:
         raise ValueError(f"name {name!r}")
@@ -86,6 +86,8 @@ def _task(row: Row) -> Task:
         write_mib=mib(row.get("write_bytes") or row.get("wchar")),
         submit_s=submit_s,
         end_s=end_s,
+        id=f"{run} {name}" if (run := known(row.get("hash"))) else None,
+        uses_gpus=bool(number(row.get("accelerator"))),
     )
 
 

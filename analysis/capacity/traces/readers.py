@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
+from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.traces import (
     cromwell,
     galaxy,
@@ -20,7 +22,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import plain
 from density_study.workloads.imports.foreign import Foreign, foreign
 
-READERS: Mapping[str, Callable[[Source], Record]] = {
+READERS: Mapping[str, Callable[..., Record]] = {
     "cromwell": cromwell.read,
     "galaxy": galaxy.read,
     "healthomics": healthomics.read,
@@ -33,6 +35,8 @@ KNOWN = (
     "a trace.txt of Nextflow, metadata of Cromwell, benchmarks of Snakemake, a run manifest of HealthOmics, "
     "sacct -P of Slurm, an event log of Spark, or job metrics of Galaxy"
 )
+ROLLED = re.compile(r"events_(\d{1,9})_")
+NO_RECORD = "appstatus_"  # an empty file beside a rolling log, which says that the application runs
 MOST_FILES = 20_000
 MOST_TASKS = 2_000_000
 MOST_PROCESSES = 1_000
@@ -49,10 +53,10 @@ def read_traces(paths: Sequence[Path]) -> Trace:
         )
     kinds: dict[str, None] = {}
     records, count, processes = [], 0, set[str]()
-    for source in sources:
+    for source, *more in _logs(sources):
         found = _kind(source)
         kinds[found.name] = None
-        records.append(_record(source, found))
+        records.append(_record(source, found, more))
         count += len(records[-1].tasks)
         if count > MOST_TASKS:
             source.refuse(f"more than {MOST_TASKS:,} tasks.", "name the records of fewer runs.")
@@ -61,9 +65,30 @@ def read_traces(paths: Sequence[Path]) -> Trace:
     return trace_of(" and ".join(kinds), records)
 
 
-def _record(source: Source, found: Foreign) -> Record:
+def _logs(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    """The files of a rolling event log of Spark together, in order, without those before a compacted one."""
+    rolled = grouped(
+        sources,
+        lambda one: one.path.parent if ROLLED.match(one.path.name) else one.path,
+    )
+    for same in rolled.values():
+        same.sort(key=_roll)
+        compact = [place for place, one in enumerate(same) if ".compact" in one.path.name]
+        same = same[compact[-1] :] if compact else same
+        rolls = [_roll(one)[0] for one in same]
+        if len(rolls) > 1 and rolls != list(range(rolls[0], rolls[0] + len(rolls))):
+            same[0].refuse("a file of this rolling log is missing.", "name its whole folder.")
+        yield same
+
+
+def _roll(source: Source) -> tuple[int, bool]:
+    match = ROLLED.match(source.path.name)
+    return (int(match[1]) if match else 0, ".compact" in source.path.name)
+
+
+def _record(source: Source, found: Foreign, more: Sequence[Source]) -> Record:
     try:
-        return READERS[found.trace](source)
+        return READERS[found.trace](source, *more)
     except RecursionError:
         source.refuse("the JSON is nested too deeply.", "name a record of a workflow.")
 
@@ -86,7 +111,11 @@ def _check_names(source: Source, processes: Set[str]) -> None:
 def _sources(path: Path) -> list[Source]:
     if not path.is_dir():
         return [Source(path)]
-    files = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+    files = sorted(
+        one
+        for one in path.rglob("*")
+        if one.is_file() and not one.name.startswith((".", NO_RECORD))
+    )
     return [Source(one, in_folder=True) for one in files]
 
 

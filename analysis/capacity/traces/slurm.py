@@ -127,7 +127,16 @@ def _task(attempt: Attempt) -> Task:
         ),
         submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
         end_s=epoch_s(job.get("End")),
+        id=_id(job),
+        uses_gpus=bool(number(_in_tres(allocated, "gres/gpu"))),
     )
+
+
+def _id(job: Row) -> str | None:
+    """A job that was requeued has its number again, and starts anew."""
+    start = known(job.get("Start"))
+    number_of_job = job.get("JobID") or job.get("JobIDRaw")
+    return start and f"{job.get('Cluster', '')} {number_of_job} {start}"
 
 
 def _cpu_s(job: Row) -> float | None:

@@ -26,6 +26,7 @@ ENDINGS = re.compile(r"\.(gz|tsv|txt|jsonl|benchmarks?|bench|log)\b", re.IGNOREC
 ANY_RULE = re.compile(r"(benchmarks?|bench|logs?|results?|output|\.)", re.IGNORECASE)
 NO_FAILURES = "Snakemake records no jobs that failed: their work is in no number"
 NO_TIMES = "benchmark files hold no times: the stages are a chain, in the order of the files"
+GPUS = ("gpu", "gpus", "nvidia_gpu")  # resources, by the names that executors take
 _PAIR = re.compile(r"""['"]([^'"]*)['"]\s*:\s*(?:['"]([^'"]*)['"]|([^,}\s]+))""")
 
 
@@ -82,6 +83,7 @@ def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
         read_mib=_mean([mib(row.get("io_in"), "M") for row in rows]),
         write_mib=_mean([mib(row.get("io_out"), "M") for row in rows]),
         input_mib=sum(size or 0.0 for size in sizes) or None,
+        uses_gpus=any(_is_some(wanted.get(name)) for name in GPUS),
     )
 
 
@@ -107,6 +109,10 @@ def _named(source: Source, row: Mapping[str, str]) -> tuple[str, str]:
     if folder and not ANY_RULE.fullmatch(folder) and source.in_folder:
         return folder, ",".join(filter(None, (stem, tag)))
     return stem, tag
+
+
+def _is_some(amount: str | None) -> bool:
+    return known(amount) not in (None, "0")
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -7,17 +7,19 @@ by the cores. Bytes read and written are those of files; what is spilled or shuf
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import MOST_CPUS, mib, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Record, Task
+from density_study.cluster.model.errors import InputError
 
 HEAP_MIB, OVERHEAD_MIB, OVERHEAD_SHARE = 1024.0, 384.0, 0.10  # Spark's defaults
 MOST_STAGES = 40  # more are merged by name: an algorithm that iterates
-ENDED = "SparkListenerApplicationEnd"
+BEGUN, ENDED = "SparkListenerApplicationStart", "SparkListenerApplicationEnd"
+STARTS = ("SparkListenerLogStart", BEGUN)
 
 
 @dataclass
@@ -31,14 +33,18 @@ class _Log:
     python: set[int] = field(default_factory=set)
     lacking: dict[str, None] = field(default_factory=dict)  # metrics beside one that is there
     tasks: list[tuple[int, Task]] = field(default_factory=list)
+    begun: bool = False
     ended: bool = False
 
 
-def read(source: Source) -> Record:
-    """InputError, with the line, if an event cannot be read."""
+def read(*sources: Source) -> Record:
+    """A log, or the files of a rolling one. InputError, with the line, if an event cannot be read."""
     log = _Log()
-    for line, text in source.lines():
-        event = source.value(text, line)
+    for source, line, event in _events(sources):
+        if _is_second(log, event):
+            source.refuse(
+                "a second application begins here.", "give each application a file.", line
+            )
         try:
             _take(log, event)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
@@ -52,6 +58,8 @@ def read(source: Source) -> Record:
         for stage, task in log.tasks
     )
     unknown = [] if log.ended else ["the application did not end: the log is not of a whole run"]
+    if any(".compact" in source.path.name for source in sources):
+        unknown.append("Spark compacted the log: jobs that had ended are not in it")
     if log.lacking:
         unknown.append(
             f"the log does not say the {' and '.join(log.lacking)}: without it, tasks count as shorter"
@@ -68,9 +76,29 @@ def read(source: Source) -> Record:
     return Record(tasks, tuple(unknown), tuple(notes))
 
 
+def _events(sources: Sequence[Source]) -> Iterator[tuple[Source, int, Any]]:
+    """A log that is still written may end within a line."""
+    for source in sources:
+        for line, text in source.lines():
+            try:
+                event = source.value(text, line)
+            except InputError:
+                if text.endswith("\n") or line == 1 or source is not sources[-1]:
+                    raise
+                return
+            yield source, line, event
+
+
+def _is_second(log: _Log, event: object) -> bool:
+    kind = event.get("Event") if isinstance(event, dict) else None
+    return (log.ended and kind in STARTS) or (log.begun and kind == BEGUN)
+
+
 def _take(log: _Log, event: Mapping[str, Any]) -> None:
     kind = event["Event"]
-    if kind in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
+    if kind == BEGUN:
+        log.begun = True
+    elif kind in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
         info = event["Stage Info"]
         log.names[int(info["Stage ID"])] = str(info["Stage Name"])
         if any("Python" in f"{one.get('Name')} {one.get('Scope')}" for one in info["RDD Info"]):
@@ -114,6 +142,7 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
         end_s=finish_s or None,
         spilled_mib=_mib(metrics.get("Disk Bytes Spilled")),
         gc_s=_scaled(metrics.get("JVM GC Time"), 1e-3),
+        uses_gpus=bool(number(log.properties.get("spark.task.resource.gpu.amount"))),
     )
 
 

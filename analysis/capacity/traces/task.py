@@ -19,7 +19,8 @@ class Task:
     process: with its sub-workflows, `A:SAMTOOLS:SORT`. tag: the sample or shard. outcome: `lost` is an
     attempt that failed or was aborted, killed or preempted; `reused` a result of another run, whose work is
     not in the record. status: the source's own word. cpu_s: core-seconds that were busy. cpus, requested_mib:
-    reserved. needs: processes whose output it reads; None if the source does not say.
+    reserved. needs: processes whose output it reads; None if the source does not say. id: of this attempt
+    alone, where the record has one.
     """
 
     process: str
@@ -39,6 +40,8 @@ class Task:
     input_mib: float | None = None
     spilled_mib: float | None = None
     gc_s: float | None = None
+    id: str | None = None
+    uses_gpus: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,26 @@ def linked(
 
 
 def trace_of(kind: str, records: Sequence[Record]) -> Trace:
-    """Counters that nobody read become unknown."""
-    tasks = _seen([task for record in records for task in record.tasks])
+    """Counters that nobody read become unknown, and an attempt that is in several rows is one."""
+    rows = [task for record in records for task in record.tasks]
+    tasks = _seen(_once(rows))
     unknown = dict.fromkeys(line for record in records for line in record.unknown)
     notes = dict.fromkeys(line for record in records for line in record.notes)
-    return Trace(tuple(tasks), (*unknown, *_unfinished(tasks)), tuple(notes), kind)
+    if again := len(rows) - len(tasks):
+        notes[f"{counted(again, 'row')} left out: another row has the same attempt"] = None
+    return Trace(
+        tuple(tasks), (*unknown, *_unfinished(tasks), *_on_gpus(tasks)), tuple(notes), kind
+    )
+
+
+def _once(rows: Sequence[Task]) -> list[Task]:
+    """A run that was resumed has the tasks of the first one, and two exports may overlap."""
+    found: dict[Hashable, Task] = {}
+    for place, task in enumerate(rows):  # ids that were made anonymous may all be equal
+        key = (task.id, task.submit_s, task.outcome == "lost") if task.id else place
+        if key not in found or found[key].outcome == "running" or found[key].realtime_s is None:
+            found[key] = task
+    return list(found.values())
 
 
 def _seen(tasks: list[Task]) -> list[Task]:
@@ -105,6 +123,14 @@ def _unfinished(tasks: Sequence[Task]) -> Iterator[str]:
     for process in dict.fromkeys(task.process for task in running):
         if process not in worked:
             yield f"process {process}: none of its tasks was completed, so it is no stage"
+
+
+def _on_gpus(tasks: Iterable[Task]) -> Iterator[str]:
+    if count := sum(task.uses_gpus for task in tasks):
+        yield (
+            f"{counted(count, 'task')} used GPUs, which no plan counts: write an accelerator into these "
+            "stages of the profile"
+        )
 
 
 def core_s(task: Task) -> float | None:
