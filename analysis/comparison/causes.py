@@ -15,7 +15,7 @@ from density_study.analysis.summary.disclosure import (
     declared_changes,
     follows_from,
     leaves,
-    one_line,
+    shortened,
 )
 from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
@@ -128,4 +128,4 @@ def _change(key: str, old: str, new: str) -> str:
         new = " ".join(word for word in later if word not in first) or "in another order"
     elif key.startswith("files.") and (len(old) > _LONG or len(new) > _LONG):
         return f"{key}: rendered differently"
-    return f"{key}: {one_line(old, _SHORT)} -> {one_line(new, _SHORT)}"
+    return f"{key}: {shortened(old, _SHORT)} -> {shortened(new, _SHORT)}"

@@ -79,7 +79,7 @@ class Difference:
     def __str__(self) -> str:
         """'machine.kernel: Linux 6.1 (b1-v1-flash), Linux 6.2 (b2-v1-flash)'."""
         values = (
-            f"{one_line(text, _SHORT)} ({', '.join(names)})" for text, names in self.values.items()
+            f"{shortened(text, _SHORT)} ({', '.join(names)})" for text, names in self.values.items()
         )
         return f"{self.key}: {', '.join(values)}"
 
@@ -194,7 +194,7 @@ def _in_xml(text: object) -> dict[str, str] | None:
     return {name: value or "" for name, value in pairs if name}
 
 
-def one_line(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
     """The text on one line, cut after `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[:limit]}…"
