@@ -24,6 +24,8 @@ from tests.prove.ledger import COMPLETE, Entry
 
 GRACE_S = 120.0
 """Fixtures stop clusters and guests within this time."""
+ENDING_S = 10.0
+"""Processes that end by themselves within this time were not left behind: Spark's JVM, after its client."""
 _SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
@@ -118,7 +120,9 @@ def _stop(process: subprocess.Popen[bytes]) -> list[str]:
 
 
 def end_children() -> list[str]:
-    """Ends every descendant of this process by its id; returns the names of those that lived."""
+    """Ends every descendant of this process by its id; returns the names of those that lived, and did not end
+    by themselves within ENDING_S."""
+    psutil.wait_procs(psutil.Process().children(recursive=True), timeout=ENDING_S)
     names: list[str] = []
     while children := psutil.Process().children(recursive=True):
         names += [child.name() for child in children if child.status() != psutil.STATUS_ZOMBIE]

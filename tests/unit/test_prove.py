@@ -97,6 +97,7 @@ class Script(Group):
     def command(self, folder):
         return [sys.executable, "-c", f"folder = {str(folder)!r}\\n{self.about}"]
 
+running.ENDING_S = 3.0
 running.adopt_orphans()
 seen = running.run(Script(name="made", about=sys.argv[1], minutes=1), float(sys.argv[2]))
 print(seen.model_dump_json())
@@ -106,6 +107,11 @@ import pathlib, subprocess
 daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
 pathlib.Path(folder).parent.joinpath("pid").write_text(str(daemon.pid))
 open(folder + "/result.json", "w").write('[["fast", true], ["slim", false]]')
+"""
+LEAVES_WHAT_IS_ENDING = """
+import subprocess
+subprocess.Popen(["sleep", "1"], start_new_session=True)
+open(folder + "/result.json", "w").write('[["fast", true]]')
 """
 WAITS_FOR_THE_END_OF_AN_ORPHAN = """
 import json, pathlib, subprocess, time
@@ -142,6 +148,12 @@ def test_a_daemon_that_a_group_leaves_is_ended_and_named(tmp_path: Path) -> None
     assert (seen.ended, seen.left) == ("complete", ("sleep",))
     assert (seen.passed, seen.failed, seen.failures) == (1, 1, ("slim",))
     assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+
+
+def test_a_process_that_is_ending_was_not_left(tmp_path: Path) -> None:
+    """As Spark's JVM is, some seconds after its client."""
+    seen = proved(tmp_path, LEAVES_WHAT_IS_ENDING, 60)
+    assert (seen.ended, seen.passed, seen.left) == ("complete", 1, ())
 
 
 def test_an_orphan_that_ends_is_gone_at_once_as_init_would_have_it(tmp_path: Path) -> None:
