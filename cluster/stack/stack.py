@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, Versions
+from density_study.cluster.model.versions import JARS, VERSIONS, Versions
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
@@ -36,8 +36,8 @@ class Stack:
 
 def stack_home(name: str, versions: Versions = VERSIONS) -> Path:
     """Where the stack is, or will be: its directory's name holds a hash of all it is made from."""
-    if name in (NATIVE, JARS) or versions.brought(name):
-        return cache_root() / "stacks" / f"{name}-{versions.brought(name)}"
+    if brought := versions.brought(name):
+        return cache_root() / "stacks" / f"{name}-{brought}"
     return _home(recipe_of(name, versions))
 
 
@@ -48,7 +48,7 @@ def ensure(name: str, versions: Versions = VERSIONS) -> Stack:
     Raises InputError: no lock for these versions, no Java 17 or 21, no Maven and nothing cached, Maven
     failing, a jar not as locked.
     """
-    if name in (NATIVE, JARS) or versions.brought(name):
+    if versions.brought(name):
         return _brought(name, versions)
     recipe = recipe_of(name, versions)
     home = _home(recipe)

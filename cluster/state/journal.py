@@ -17,7 +17,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.clock import REAL, Clock
 from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
-from density_study.cluster.state.plain_file import NotPlainError, open_plain
+from density_study.cluster.state.plain_file import NotPlainError, open_plain, too_large
 
 log = logging.getLogger(__name__)
 JOURNAL = "journal.jsonl"
@@ -142,7 +142,7 @@ class Journal:
                 f"it cannot be read: {error.strerror}.", str(self.path), "make the file readable."
             ) from error
         if known.size + len(content) > MAX_BYTES:
-            raise NotPlainError(self.path, f"larger than {MAX_BYTES} bytes")
+            raise too_large(self.path, MAX_BYTES)
         return content
 
     def _entries(self, content: bytes, before: int) -> Iterator[tuple[int, dict[str, Any]]]:

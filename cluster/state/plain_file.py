@@ -17,19 +17,16 @@ from density_study.cluster.model.errors import InputError, StudyError
 _FIRST_PERSON = 1000
 """Accounts with smaller numbers are of the system: root, hdfs, hadoop, ..."""
 
+_REMOVE = "find out how it came there, then remove it, or put a copy of the file in its place."
+
 
 class NotPlainError(StudyError, OSError):
     """The file must not be opened; `strerror` is the reason. An OSError for callers that take it for any file
     that cannot be read, and a StudyError for those that show it."""
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path, reason: str, remedy: str = _REMOVE) -> None:
         OSError.__init__(self, errno.EINVAL, reason, str(path))
-        StudyError.__init__(
-            self,
-            f"it is {reason}.",
-            str(path),
-            "find out how it came there, then remove it, or put a copy of the file in its place.",
-        )
+        StudyError.__init__(self, f"the file is not used: it is {reason}.", str(path), remedy)
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
@@ -80,8 +77,13 @@ def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise NotPlainError(path, f"larger than {most_bytes} bytes")
+        raise too_large(path, most_bytes)
     return content
+
+
+def too_large(path: Path, most_bytes: int) -> NotPlainError:
+    remedy = "find out why it is so large, or put a smaller file in its place."
+    return NotPlainError(path, f"larger than {most_bytes} bytes", remedy)
 
 
 def fault_of(path: Path) -> str:
@@ -106,5 +108,6 @@ def check_owner(path: Path, remedy: str = "take a copy of your own, after a look
         return  # what is missing has a message of its own
     everybody = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
     if everybody or (found.st_uid >= _FIRST_PERSON and found.st_uid != os.geteuid()):
-        who = "everybody may write to it" if everybody else f"it belongs to user {found.st_uid}"
-        raise InputError(f"{who}, who could so choose what runs here as you.", str(path), remedy)
+        owner = f"it belongs to user {found.st_uid}, who can"
+        who = "everybody may write to it and so" if everybody else owner
+        raise InputError(f"{who} choose what runs here as you.", str(path), remedy)

@@ -13,7 +13,10 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.versions import BROUGHT_DIGITS, JARS, NATIVE, Versions
@@ -73,9 +76,9 @@ def bring_native(path: Path) -> Versions:
 
 
 def _keep_native(libraries: Mapping[str, bytes]) -> Versions:
-    version = _hash(libraries)
-    versions = Versions(native=version)
-    _keep(NATIVE, version, versions, libraries)
+    content = _Content(libraries)
+    versions = Versions(native=content.version)
+    _keep(NATIVE, content.version, versions, content)
     return versions
 
 
@@ -91,15 +94,16 @@ def bring_hadoop(path: Path) -> Versions:
         raise unusable(
             path, _HADOOP, "it must have exactly one jar named like hadoop-common-3.4.2.jar"
         )
-    versions = Versions(hadoop=found[0], tarball=_hash(jars))
+    content = _Content(jars)
+    versions = Versions(hadoop=found[0], tarball=content.version)
     try:
-        _keep("hadoop", found[0], versions, jars)
+        _keep("hadoop", found[0], versions, content)
     except _BROKEN as error:
         raise unusable(path, _HADOOP, f"a jar of it cannot be read: {error}") from error
     libraries = taken(path, _LIBRARIES)
     # a distribution without them is usable, and the record says so
     native = _keep_native(libraries).native if HADOOP_LIBRARY in libraries else ""
-    return Versions(hadoop=found[0], tarball=versions.tarball, native=native)
+    return replace(versions, native=native)
 
 
 def bring_jars(paths: Sequence[Path], properties: Mapping[str, str]) -> Versions:
@@ -108,9 +112,9 @@ def bring_jars(paths: Sequence[Path], properties: Mapping[str, str]) -> Versions
     jars: dict[str, bytes] = {}
     for path in paths:
         jars |= taken(path, _EXTRA)
-    version = _hash(jars, properties)
-    versions = Versions(jars=version)
-    _keep(JARS, version, versions, jars, {"hbase_site": dict(properties)})
+    content = _Content(jars, properties)
+    versions = Versions(jars=content.version)
+    _keep(JARS, content.version, versions, content)
     return versions
 
 
@@ -120,39 +124,51 @@ def site_properties(home: Path) -> dict[str, str]:
     return found
 
 
-def _hash(files: Mapping[str, bytes], properties: Mapping[str, str] | None = None) -> str:
-    return _sha256(files, properties or {})[:BROUGHT_DIGITS]
+@dataclass(frozen=True)
+class _Content:
+    """Name -> content of each file, and properties of hbase-site.xml. Each file is hashed once."""
+
+    files: Mapping[str, bytes]
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def sums(self) -> dict[str, str]:
+        return {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
+
+    @cached_property
+    def sha256(self) -> str:
+        lines = [f"{own}  {name}\n" for name, own in self.sums.items()]
+        lines += [f"{name}={value}\n" for name, value in sorted(self.properties.items())]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    @property
+    def version(self) -> str:
+        return self.sha256[:BROUGHT_DIGITS]
 
 
-def _sha256(files: Mapping[str, bytes], properties: Mapping[str, str]) -> str:
-    lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)]
-    lines += [f"{name}={value}\n" for name, value in sorted(properties.items())]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _keep(
-    name: str,
-    version: str,
-    versions: Versions,
-    files: Mapping[str, bytes],
-    more: Mapping[str, dict[str, str]] | None = None,
-) -> None:
+def _keep(name: str, version: str, versions: Versions, content: _Content) -> None:
     """<home>/lib, <home>/manifest.json, and of Hadoop what daemons and checks look for."""
     home = stack_home(name, versions)
-    sha256 = _sha256(files, (more or {}).get("hbase_site", {}))
     with locked(home):
-        if read_tree(home) == sha256:
+        if read_tree(home) == content.sha256:
             return
-        facts = []
         with assembling(home) as aside:
             (aside / "lib").mkdir()
-            for file, content in sorted(files.items()):
-                (aside / "lib" / file).write_bytes(content)
-                own = hashlib.sha256(content).hexdigest()
-                facts.append({"name": file, "bytes": len(content), "sha256": own})
-            manifest = {"name": name, "version": version, "jars_sha256": sha256, "jars": facts}
-            (aside / MANIFEST).write_text(json.dumps({**manifest, **(more or {})}, indent=1) + "\n")
-            if name not in (NATIVE, JARS):
+            for file in content.sums:
+                (aside / "lib" / file).write_bytes(content.files[file])
+            manifest: dict[str, Any] = {
+                "name": name,
+                "version": version,
+                "jars_sha256": content.sha256,
+                "jars": [
+                    {"name": file, "bytes": len(content.files[file]), "sha256": own}
+                    for file, own in content.sums.items()
+                ],
+            }
+            if name == JARS:
+                manifest["hbase_site"] = dict(content.properties)
+            (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+            if name == "hadoop":
                 for folder in recipe_of(name, versions).webapps:
                     (aside / folder).mkdir(parents=True)
                 found = names_in(aside / "lib")

@@ -49,12 +49,17 @@ def taken(path: Path, wanted: Wanted) -> dict[str, bytes]:
     except StudyError:
         raise
     except _DAMAGED as error:
-        raise unusable(path, wanted, f"it cannot be read: {error}") from error
+        raise unusable(path, wanted, f"it cannot be read: {_reason(error)}") from error
     if wrong := [name for name, content in found.items() if not content.startswith(wanted.begins)]:
-        raise unusable(path, wanted, f"{wrong[0]} is no {wanted.kind}")
+        raise unusable(path, wanted, f"{wrong[0]} is no {wanted.kind}, whatever its name says")
     if not found and not wanted.folders:
         raise unusable(path, wanted, f"there is no {wanted.kind}")
     return found
+
+
+def _reason(error: Exception) -> str:
+    """Without the path, which the error that is shown names."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def unusable(path: Path, wanted: Wanted, why: str) -> InputError:
@@ -69,7 +74,11 @@ def _files(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     elif wanted.name.fullmatch(path.name):
         yield path.name, read_named(path, _MOST_BYTES)
     else:
-        raise unusable(path, wanted, "its name is that of no jar")
+        raise unusable(
+            path,
+            wanted,
+            f"its name must be like that of a {wanted.kind}, counter.jar; sources are not taken",
+        )
 
 
 def _of_tarball(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
@@ -92,7 +101,7 @@ def _of_tarball(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
             pass  # its checksum is at its end
     found = {**files, **{name: files.get(_end(name, links), b"") for name in links}}
     if lost := [name for name in links if not found[name]]:
-        raise unusable(path, wanted, f"{lost[0]} is a link to no file of its folder")
+        raise unusable(path, wanted, f"{lost[0]} is a link, but not to a file of its folder")
     _check_size(path, wanted, map(len, found.values()))
     yield from found.items()
 
@@ -106,7 +115,7 @@ def _end(name: str, links: Mapping[str, str]) -> str:
 
 def _check_size(path: Path, wanted: Wanted, sizes: Iterable[int]) -> None:
     if sum(sizes) > _MOST_BYTES:
-        raise unusable(path, wanted, f"its files have more than {_MOST_BYTES >> 20} MiB")
+        raise unusable(path, wanted, f"its files have more than {_MOST_BYTES >> 20} MiB together")
 
 
 class _Parts:
@@ -125,10 +134,10 @@ class _Parts:
 def _of_folder(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     """Of the folders that are wanted, or of the folder itself, where it has none of them."""
     folders = [path / folder for folder in wanted.folders if (path / folder).is_dir()]
-    left = _MOST_BYTES
+    sizes: list[int] = []
     for folder in folders or [path]:
         for one in sorted(folder.iterdir()):
             if wanted.name.fullmatch(one.name) and one.is_file():
-                content = read_named(one, left)
-                left -= len(content)
-                yield one.name, content
+                sizes.append(one.stat().st_size)
+                _check_size(path, wanted, sizes)  # before it is in memory
+                yield one.name, read_named(one, sizes[-1])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +20,7 @@ from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.render.blueprint import LIBRARY_PATH
 from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.archive import has_archive
+from density_study.cluster.stack.brought import bring, taken
 from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars, bring_native
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
@@ -104,6 +107,31 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(
         bring_native(path)
     assert str(tmp_path / "cache") in str(raised.value.filename)
     assert not list((tmp_path / "cache").rglob(".*.assembling"))
+
+
+def test_each_file_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hadoop's have 0.3 GB."""
+    hashed: list[bytes] = []
+
+    def sha256(content: bytes) -> object:
+        hashed.append(content)
+        return hashlib.sha256(content)
+
+    monkeypatch.setattr(bring, "hashlib", SimpleNamespace(sha256=sha256))
+    bring_jars([jar(tmp_path / "counter.jar")], {})
+    assert hashed.count((tmp_path / "counter.jar").read_bytes()) == 1
+
+
+def test_the_files_of_a_folder_have_one_limit_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file is named for what the others left of it."""
+    monkeypatch.setattr(taken, "_MOST_BYTES", 3 << 20)
+    for name in ("one.jar", "two.jar"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04" + bytes(2 << 20))
+    with pytest.raises(InputError, match="its files have more than 3 MiB together") as caught:
+        bring_jars([tmp_path], {})
+    assert caught.value.where == str(tmp_path)
 
 
 def jar(path: Path, text: str = "x") -> Path:
