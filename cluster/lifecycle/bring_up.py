@@ -16,6 +16,7 @@ from density_study.cluster.lifecycle.host_facts import facts_of
 from density_study.cluster.lifecycle.in_effect import in_effect
 from density_study.cluster.lifecycle.jvm_facts import chosen_by
 from density_study.cluster.lifecycle.network_proof import prove_network
+from density_study.cluster.lifecycle.rendering import blueprint_of
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from density_study.cluster.model.cluster import (
     CLUSTER,
@@ -26,19 +27,15 @@ from density_study.cluster.model.cluster import (
     cluster_json,
 )
 from density_study.cluster.model.errors import BringUpError
-from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
 from density_study.cluster.providers.provider import (
     Provider,
-    install_dirs,
-    node_paths,
     out_of_memory,
     provider_of,
 )
 from density_study.cluster.providers.stacks import Stacks
-from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered, owner
 from density_study.cluster.state import atomic
@@ -104,9 +101,7 @@ class _Build:
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
         with phases.timed("render"):
-            ports = allocate_ports(topology)
-            places, homes = node_paths(site, topology), install_dirs(topology, stacks)
-            self.blueprint = Blueprint(topology, site.tag, ports, homes, places)
+            self.blueprint = blueprint_of(site, topology, stacks)
             self.rendered: Rendered = render(self.blueprint)
 
     def reserve_ports(self) -> AbstractContextManager[None]:

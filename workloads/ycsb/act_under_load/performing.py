@@ -17,12 +17,14 @@ from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.act_under_load.rules import act_on
-from density_study.workloads.ycsb.act_under_load.steps import Spans, emptied, restarted
+from density_study.workloads.ycsb.act_under_load.steps import empty, restart
 from density_study.workloads.ycsb.properties import table_on
 from density_study.workloads.ycsb.stores.store_tool import store_command
 from density_study.workloads.ycsb.table_tool import TIMEOUT_S, tool_command
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 
+Span = tuple[float, float]
+"""Begin and end, in epoch seconds."""
 NAME = "act"
 LONGEST_S = 600.0
 """How long an act may go on after the clients have ended."""
@@ -36,7 +38,7 @@ class PerformedAct:
     context: TrialContext
     test_case: YcsbTestCase
     _stopped: threading.Event = field(default_factory=threading.Event)
-    _done: Future[Spans] | None = None
+    _done: Future[Span] | None = None
 
     def prepare(self) -> None:
         if self.act.before:
@@ -88,19 +90,21 @@ class PerformedAct:
         role, every = self.act.restarts, self.context.cluster.processes
         return [one for one in every if role and one.name.startswith(role)]
 
-    def _perform(self) -> Spans:
+    def _perform(self) -> Span:
+        begun_s = time.time()
         if self.act.restarts:
-            return restarted(self.context, self._victims, self._stopped)
-        if self.act.empties:
-            return emptied(self.context, self._stopped)
-        return self._run_tool()
+            restart(self.context, self._victims, self._stopped)
+        elif self.act.empties:
+            empty(self.context, self._stopped)
+        else:
+            return self._run_tool(begun_s)
+        return begun_s, time.time()
 
-    def _run_tool(self) -> Spans:
+    def _run_tool(self, begun_s: float) -> Span:
         """The span is that of the tool's commands, without the start of its JVM where they say how long they
         took."""
         logs, node = self.context.record.root / "logs", self.context.cluster.topology.client
         out, err = (logs / f"{NAME}.{end}" for end in ("out", "err"))
-        begun_s = time.time()
         process = self.context.transport.start(node, self._tool(NAME, self.act.tool), out, err)
         code = self._wait(process)
         ended_s = time.time()

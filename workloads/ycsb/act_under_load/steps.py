@@ -19,18 +19,14 @@ from density_study.cluster.stores.store import render, store_of
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 
-Spans = tuple[float, float]
-"""Begin and end, in epoch seconds."""
 STOP_S, READY_S, POLL_S = 60.0, 300.0, 0.5
 _REFRESH = "org.apache.hadoop.hdfs.tools.DFSAdmin"
 _STATE = "NameNode,name=FSNamesystemState"
 
 
-def restarted(
-    context: TrialContext, victims: Sequence[ProcessId], stopped: threading.Event
-) -> Spans:
+def restart(context: TrialContext, victims: Sequence[ProcessId], stopped: threading.Event) -> None:
     """Stop and start each process, and wait until all services of the store are ready again."""
-    cluster, begun_s = context.cluster, time.time()
+    cluster = context.cluster
     daemons = {(one.node, one.name): one for one in render(rendering_of(cluster)).daemons}
     nodes = {node.name: node for node in cluster.topology.nodes}
     for victim in victims:
@@ -43,13 +39,12 @@ def restarted(
         _await(context, stopped, _alive(context, victim), victim.name)
         for service in store_of(cluster.topology).readiness(cluster.built, cluster.endpoints):
             _await(context, stopped, service.check, service.name)
-    return begun_s, time.time()
 
 
-def emptied(context: TrialContext, stopped: threading.Event) -> Spans:
+def empty(context: TrialContext, stopped: threading.Event) -> None:
     """Decommission the last worker's DataNode: all of its blocks have a replica elsewhere when this returns.
     The NameNode reads its configuration again for it."""
-    cluster, begun_s = context.cluster, time.time()
+    cluster = context.cluster
     blueprint = rendering_of(cluster)
     master, worker = cluster.built.master, cluster.built.workers[-1]
     name = f"nodes/{master.name}/hdfs-site.xml"
@@ -64,7 +59,6 @@ def emptied(context: TrialContext, stopped: threading.Event) -> Spans:
     namenode = cluster.endpoints.one("namenode.http")
     fetch = partial(fetch_json, network=cluster.endpoints.network)
     _await(context, stopped, jmx_check(fetch, namenode, _STATE, _left, 1), "namenode", limit=False)
-    return begun_s, time.time()
 
 
 def _left(beans: dict[str, int], expected: int) -> Seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -160,8 +160,13 @@ def test_a_datanode_leaves_by_the_namenodes_configuration(
         return look
 
     monkeypatch.setattr(steps, "jmx_check", check)
-    begun_s, ended_s = steps.emptied(act("decommission", transport).context, threading.Event())
-    assert ended_s >= begun_s and next(seen, None) is None
+    performed = act("decommission", transport)
+    began_s = time.time()
+    performed.begin()
+    performed.finish()
+    (span,) = performed.context.injected
+    assert span.until_epoch_s is not None and next(seen, None) is None
+    assert began_s <= span.epoch_s <= span.until_epoch_s <= time.time()
     (excludes, address), (site, text) = (what for _, what in transport.done)
     assert address.strip().rpartition(":")[2].isdigit()
     found = {one.findtext("name"): one.findtext("value") for one in ET.fromstring(text)}
