@@ -175,9 +175,9 @@ def _run(kerberos: Kerberos, principal: str, words: Sequence[str]) -> None:
             what, remedy = what.format(**values), remedy.format(**values)
             raise InputError(f"{what} ({said})", f"Kerberos principal {principal}", remedy, _KEY)
     raise InputError(
-        f"no ticket: {said}.",
+        f"{words[0]} gets no ticket: {said or f'exit code {done.returncode}'}.",
         f"Kerberos principal {principal}",
-        "ask the KDC's administrators.",
+        "show this to those who run the KDC.",
         _KEY,
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.existing import ExistingCluster
+from density_study.cluster.model.existing import ExistingCluster, Kerberos
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.versions import HBASE, Versions
-from density_study.cluster.providers.existing import watched
+from density_study.cluster.providers.existing import tickets, watched
 from density_study.cluster.providers.existing.tables import check_quota
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipes import client_of, hadoop_client_of, recipe_of
@@ -120,3 +122,11 @@ def test_hbases_client_has_the_clusters_version_where_its_jars_are_locked(
     recipe = recipe_of("ycsb", Versions(client=client))
     assert (recipe.key() == recipe_of("ycsb").key()) == (client == HBASE)
     assert any(jar == f"hbase-client-{client}.jar" for jar in read_lock(recipe).jars)
+
+
+def test_a_program_of_kerberos_that_says_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = subprocess.CompletedProcess((), 7, "", "")
+    monkeypatch.setattr(tickets, "_output", lambda *_: silent)
+    with pytest.raises(InputError, match="kinit gets no ticket: exit code 7") as caught:
+        tickets.renew(Kerberos(), tickets.Ticket("/cache", "me@EXAMPLE", 0.0, 0.0))
+    assert caught.value.where == "Kerberos principal me@EXAMPLE"
