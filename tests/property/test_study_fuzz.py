@@ -21,6 +21,9 @@ from rich.console import Console
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
+from density_study.workloads.planning import planned_study
+from density_study.workloads.planning.resolve import assumed_hosts
+from tests.property.support.company_studies import company_study
 from tests.property.support.study_mutations import mutated
 from tests.security.conftest import HangError
 from tests.security.studyfile.watcher import watching
@@ -29,6 +32,7 @@ SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
 PARTS = 8
 """Each is in a group of `make prove` of its own."""
+COMPANIES = 40
 MAX_CPU_S, MAX_S = 20, 600
 """A plan takes at most a second of processor time; a busy or slow machine is not a hang."""
 
@@ -67,7 +71,7 @@ def _planned(seed: int, spec: Path, folder: Path) -> str:
         assert len(str(error)) < 4000
         return "refused"
     except Exception as error:
-        error.add_note(f"study_mutations.mutated({seed})")
+        error.add_note(f"seed {seed} of {spec.stem}")
         raise
     return "planned"
 
@@ -104,3 +108,18 @@ def test_all_damaged_studies_are_planned_or_refused(
     seeds = range(SHORT + part * ALL // PARTS, SHORT + (part + 1) * ALL // PARTS)
     counts = outcomes(seeds, tmp_path, monkeypatch)
     assert counts.total() == len(seeds) and counts["planned"] and counts["refused"]
+
+
+@pytest.mark.timeout(0)
+def test_a_study_of_company_hosts_is_planned_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hosts are taken as declared: nobody is asked. Each plan is printed within `MAX_CPU_S`."""
+    monkeypatch.setattr(main, "out", Console(file=io.StringIO()))
+    monkeypatch.setattr(planned_study, "planned_hosts", lambda study, _: assumed_hosts(study))
+    spec, said = tmp_path / "company.yaml", Counter[str]()
+    for seed in range(COMPANIES):
+        spec.write_text(company_study(seed), encoding="utf-8")
+        with watchdog():
+            said[_planned(seed, spec, tmp_path)] += 1
+    assert min(said["planned"], said["refused"]) > COMPANIES // 8

@@ -130,8 +130,11 @@ def location_of(error: Any) -> list[Any]:
     return [*location, *fault.key] if isinstance(fault, FaultyKeyError) else location
 
 
+_BRANCHES = ("int", "str", "constrained-int", "constrained-str", "constrained-float")
+
+
 def _is_union_branch(part: object) -> bool:
-    return isinstance(part, str) and bool(re.search(r"[\[\(]", part) or part in ("int", "str"))
+    return isinstance(part, str) and bool(re.search(r"[\[\(]", part) or part in _BRANCHES)
 
 
 def dotted(location: Sequence[object]) -> str:

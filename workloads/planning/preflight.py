@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from pathlib import Path
 
 from density_study.cluster.lifecycle.needed import check_existing, check_pressure, exposed, software
@@ -79,11 +80,19 @@ def _cache_files_mib(study: Study) -> int:
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
-    """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
+    """Warnings about disks that `preflight` would reject now: those of guests, and on this machine. Other
+    hosts are not contacted."""
+    most = written(study, plan, runs.absolute())
+    for topology in plan.built:
+        try:
+            _check_data_disks(topology, most)
+        except InputError as error:
+            yield f"{error.where}: {error.what} `study run` will reject it: {error.remedy}"
+            break
     provider = nodes_of(study)
     if not (provider.here and provider.shares_hosts):
         return
-    found, most = {}, written(study, plan, runs.absolute())
+    found = {}
     for topology in plan.built:
         for host in topology.hosts:
             folders = {disk.path: disk_free_mib(disk.path) for disk in host.disks}
@@ -179,6 +188,7 @@ def _of_hosts(
 
 
 def _check_room(provider: Provider[Topology], topology: Topology, most: Written) -> None:
+    _check_data_disks(topology, most)
     free = provider.free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
@@ -188,6 +198,22 @@ def _check_room(provider: Provider[Topology], topology: Topology, most: Written)
                 _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
             for folder, free_mib in disks_mib.items():
                 _check_disk(host, folder, free_mib, most.on_mib(folder, host, topology))
+
+
+def _check_data_disks(topology: Topology, most: Written) -> None:
+    """InputError if the data disks of guests are smaller than what they will hold."""
+    for host in topology.hosts:
+        if host.vms is None or not topology.variant.vms_per_host:
+            continue
+        need_mib = max((most.on_mib(disk.path, host, topology) for disk in host.disks), default=0)
+        if need_mib > host.vms.data_gib * 1024:
+            raise InputError(
+                f"the study writes up to {need_mib:,} MiB to each of its drives, and data disks of guests "
+                f"may take {host.vms.data_gib} GiB of one.",
+                f"host {host.name!r}, key vms.data_disk",
+                f"write data_disk: {ceil(need_mib / 1024)} GiB, or reduce files, file_size or records.",
+                ("vms", "data_disk"),
+            )
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:

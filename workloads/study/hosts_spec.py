@@ -28,7 +28,16 @@ def _address(value: str) -> str:
     try:
         return check_address(value, "hosts")
     except InputError as error:
-        raise ValueError(error.what.rstrip(".")) from error
+        raise ValueError(f"{error.what.rstrip('.')}{_instead(value)}") from error
+
+
+def _instead(address: str) -> str:
+    """Where the study says what people write into addresses."""
+    if "@" in address:
+        return "; the login is the key ssh.user"
+    if address.count(":") > 1:
+        return "; daemons use IPv4: write the host's IPv4 address, or a name that has one"
+    return "; the port of SSH is the key ssh.port" if ":" in address else ""
 
 
 Address = Annotated[str, AfterValidator(_address)]
@@ -110,9 +119,13 @@ class HostSpec(Frozen):
 class SshSpec(Frozen):
     """SSH login of the hosts. The private key comes from DENSITY_STUDY_SSH_IDENTITY or from an SSH agent."""
 
-    user: Annotated[str, like(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")] = Field(
-        description="User name on the hosts."
-    )
+    user: Annotated[
+        str,
+        like(
+            r"[a-z_][a-z0-9_.-]{0,31}",
+            "the name of a user: up to 32 lower-case letters, digits and . _ -, without a domain",
+        ),
+    ] = Field(description="User name on the hosts.")
     port: Annotated[int, Field(strict=True, ge=1, le=65535)] = Field(22, description="SSH port.")
     known_hosts: Path = Field(
         "~/.ssh/known_hosts",

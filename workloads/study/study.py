@@ -74,6 +74,13 @@ class Study(StudyKeys):
         for role in ("master", "worker", "client"):
             if not any(role in host.roles for host in self.hosts):
                 raise FaultyKeyError(f"no host has the role {role!r}", "hosts", 0, "roles")
+        masters = [index for index, host in enumerate(self.hosts) if "master" in host.roles]
+        if len(masters) > 1:
+            first, second = (self.hosts[index].name for index in masters[:2])
+            raise FaultyKeyError(
+                f"hosts {first!r} and {second!r} are both master, and a build has one: keep the role of one",
+                *("hosts", masters[1], "roles"),
+            )
         if not any(host.disks for host in self.hosts if "worker" in host.roles):
             raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
 

@@ -131,7 +131,7 @@ class VmsSpec(Frozen):
 LibvirtUri = Annotated[
     str,
     like(
-        r"qemu:///system|qemu\+ssh://([a-z_][a-z0-9_-]{0,31}@)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
+        r"qemu:///system|qemu\+ssh://([a-z_][a-z0-9_.-]{0,31}@)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
         r"(:[0-9]{1,5})?/system",
         "qemu:///system or qemu+ssh://user@address/system",
     ),

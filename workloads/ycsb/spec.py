@@ -122,7 +122,11 @@ class RunsSpec(WorkloadSpec):
     @model_validator(mode="after")
     def _measures_something(self) -> Self:
         if self.warm_up >= self.duration:
-            raise FaultyKeyError("warm_up leaves nothing of the duration to measure", "warm_up")
+            raise FaultyKeyError(
+                f"warm_up of {self.warm_up:g} s leaves nothing of the duration to measure, which is "
+                f"{self.duration:g} s: make warm_up shorter, or the duration longer",
+                "warm_up",
+            )
         if self.latency_at and all(is_load(name_of(mix)) for mix in self.mixes):
             raise FaultyKeyError(
                 f"latency_at needs a mix besides {name_of(self.mixes[0])}: a load has no latency trial",

@@ -14,6 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import (
     GUEST_OS_MIB,
+    LEAST_HEAP_MIB,
     client_reserve_mib,
     master_reserve_mib,
     worker_minimum_mib,
@@ -104,6 +105,15 @@ def _with_shares(
         return variant
     configuration = variant.configuration.on_node(memory_mib, servers)
     containers_mib = _least_containers_mib(variants) // variant.nodes
+    heap_mib = configuration.of("regionserver").heap_mib
+    if heap_mib is not None and heap_mib < LEAST_HEAP_MIB:
+        raise InputError(
+            f"the heap of a RegionServer would be {heap_mib} MiB of a node of {memory_mib} MiB, and it needs "
+            f"{LEAST_HEAP_MIB} MiB.",
+            f"host {host.name!r}, {variant.vms_per_host} of vms_per_host{_named(variant)}",
+            f"give heap {ceil(100 * LEAST_HEAP_MIB * servers / memory_mib)}% of the node or more.",
+            ("factors", "configuration"),
+        )
     taken_mib = worker_minimum_mib(servers, configuration, variant.sizing)
     if taken_mib + containers_mib > memory_mib:
         others_mib = taken_mib - int(memory_mib * percent / 100)
@@ -166,12 +176,12 @@ def _needed_mib(host: Host, variants: Sequence[Variant]) -> int:
 def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
     """The error names the variant that needs most memory, for daemons and evenly divided containers."""
     worst = max(variants, key=lambda variant: variant.nodes * _least_mib(host, variant))
-    others = [variant for variant in variants if variant.nodes < worst.nodes]
-    fits = worst.nodes - 1
+    others = [variant for variant in variants if variant != worst]
+    fits, servers = worst.nodes - 1, worst.regionservers_per_node
     while fits and host.memory_mib < _needed_mib(
         host,
         [
-            *(variant for variant in others if variant.nodes < fits),
+            *(one for one in others if one.nodes < fits and _servers(one) <= fits * servers),
             replace(worst, vms_per_host=fits),
         ],
     ):
@@ -189,9 +199,15 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
         f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}"
         f"{'make stack.yarn.container smaller, ' if worst.sizing != SMALLEST else ''}"
-        f"use at most {fits} node(s), or give the host {_needed_mib(host, variants)} MiB or more.",
+        f"{f'use at most {fits} node(s)' if fits else 'make heaps smaller'}, or give the host "
+        f"{_needed_mib(host, variants)} MiB or more.",
         ("factors", "vms_per_host"),
     )
+
+
+def _servers(variant: Variant) -> int:
+    """RegionServers on a host. The control of guests has as many on the bare host, which go with them."""
+    return variant.nodes * variant.regionservers_per_node
 
 
 def _named(variant: Variant) -> str:

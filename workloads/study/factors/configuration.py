@@ -19,6 +19,7 @@ from density_study.cluster.model.configuration import (
     Jvm,
     Site,
 )
+from density_study.cluster.model.memory import LEAST_HEAP_MIB
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.settable import (
     HEAP_SHARES,
@@ -79,6 +80,11 @@ class JvmSpec(Frozen):
 
     @model_validator(mode="after")
     def _settable(self) -> JvmSpec:
+        if isinstance(self.heap, int) and self.heap < LEAST_HEAP_MIB:
+            raise FaultyKeyError(
+                f"{self.heap} MiB is too small for a daemon, which needs {LEAST_HEAP_MIB} MiB",
+                "heap",
+            )
         for index, flag in enumerate(self.flags):
             if fault := flag_fault(flag):
                 raise FaultyKeyError(fault, "flags", index)

@@ -16,6 +16,7 @@ from density_study.cluster.model.versions import (
     HADOOP,
     HBASE,
     Versions,
+    numbers,
     vendor_fault,
 )
 from density_study.cluster.stack.java import OLDEST, fault_of
@@ -47,7 +48,22 @@ Version = Annotated[
         "a version on Maven Central, for example 3.4.2",
     ),
 ]
-HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
+
+
+def _of_major(what: str, *known: int) -> AfterValidator:
+    """Other major versions have other daemons, properties and protocols."""
+
+    def checked(version: str) -> str:
+        if numbers(version)[0] not in known:
+            majors = " or ".join(map(str, known))
+            raise ValueError(f"this project runs {what} {majors}, not {what} {version}")
+        return version
+
+    return AfterValidator(checked)
+
+
+HadoopVersion = Annotated[Version, _of_major("Hadoop", 3)]
+HBaseVersion = Annotated[Version, _of_major("HBase", 2, 3), AfterValidator(_for_hadoop_3)]
 BroughtHash = Annotated[
     str, like(rf"[0-9a-f]{{{BROUGHT_DIGITS}}}", f"{BROUGHT_DIGITS} hexadecimal digits")
 ]
@@ -57,7 +73,7 @@ JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
 class StackLevel(Frozen):
     """A level of the factor `stack`. A version that is left out is that of the study's `stack`."""
 
-    hadoop: Version | None = Field(None, description="Hadoop version, for example `3.4.1`.")
+    hadoop: HadoopVersion | None = Field(None, description="Hadoop version, for example `3.4.1`.")
     hbase: HBaseVersion | None = Field(None, description="HBase version, for example `2.6.4`.")
     java: JavaFeature | None = Field(
         None,
@@ -131,7 +147,7 @@ class YarnSpec(Frozen):
 class StackSpec(Frozen):
     """Versions and settings that all topologies share."""
 
-    hadoop: Version = Field(HADOOP, description="Hadoop version.")
+    hadoop: HadoopVersion = Field(HADOOP, description="Hadoop version.")
     hbase: HBaseVersion = Field(HBASE, description="HBase version.")
     java: JavaFeature | None = Field(
         None,
