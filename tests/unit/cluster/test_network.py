@@ -236,6 +236,16 @@ def test_a_machine_that_can_follow_and_move_interrupts_is_not_refused(machine: M
     assert machine.texts() == before
 
 
+def test_the_right_to_write_is_asked_for_once(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A card has hundreds of files."""
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(packet_cpus, "may_not", lambda *words: asked.append(words) or "")
+    packet_cpus.check("eth0", EVERY_CPU)
+    assert [words[:2] for words in asked] == [("set-network", "write")]
+
+
 def test_what_a_machine_cannot_do_is_refused(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
