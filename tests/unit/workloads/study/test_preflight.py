@@ -16,6 +16,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_named
+from density_study.cluster.providers.ssh import acting
 from density_study.cluster.stack import Java
 from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
@@ -91,9 +92,9 @@ def test_a_kernel_without_pressure_stall_information_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking = planned(tmp_path, **{"monitor.also": ["pressure"]})
-    monkeypatch.setattr(needed, "HOST_COMMANDS", {"pressure": lambda: ""})
+    monkeypatch.setattr(acting, "HOST_COMMANDS", {"pressure": lambda: ""})
     preflight(*asking, tmp_path, "s/r")
-    monkeypatch.setattr(needed, "HOST_COMMANDS", {"pressure": lambda: "Operation not supported"})
+    monkeypatch.setattr(acting, "HOST_COMMANDS", {"pressure": lambda: "Operation not supported"})
     preflight(*planned(tmp_path), tmp_path, "s/r")  # nobody asked for it
     with pytest.raises(InputError, match="psi=1") as caught:
         preflight(*asking, tmp_path, "s/r")
