@@ -39,6 +39,9 @@ def test_make_setup_builds_with_locked_packages_alone() -> None:
     makefile = (CHECKOUT / "Makefile").read_text()
     (flags,) = re.findall(r"^BUILT_BY_LOCKED = (.*)$", makefile, re.M)
     assert set(re.findall(r"--no-build-isolation-package (\S+)", flags)) == built
-    for command in re.findall(r"\$\(UV\) (?:sync|pip sync|pip install .*--editable).*", makefile):
-        assert "$(BUILT_BY_LOCKED)" in command or "--no-build-isolation " in command
+    commands = re.findall(r"\$\(UV\) (?:sync|pip sync|pip install .*--editable).*", makefile)
+    assert len(commands) == 3
+    (of_mirror,) = (one for one in commands if one.startswith("$(UV) pip sync "))
+    assert "--require-hashes --no-build-isolation $(VENV)/build.txt " in of_mirror
+    assert all("$(BUILT_BY_LOCKED)" in one for one in commands if one != of_mirror)
     assert built <= {"density-study", "pyspark"}  # which need the group `build`, no more

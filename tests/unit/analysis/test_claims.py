@@ -8,11 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from density_study.analysis.findings import Evidence, findings
-from density_study.analysis.findings.claims import CLAIMS
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
-from docs.generator.pages import pages
 from tests.support.variants import dfsio, noisy, ycsb
 
 World = tuple[TestCaseSummary, ...]
@@ -144,10 +142,3 @@ def test_unequal_disclosures_prevent_a_claim() -> None:
     )
     assert {verdicts[name].verdict for name in IDS if name != "C7"} == {"inconclusive"}
     assert "not comparable" in verdicts["C3"].why
-
-
-def test_the_documented_rules_are_the_rules() -> None:
-    page = pages()["claims.md"]
-    assert len(CLAIMS) == 9
-    for claim in CLAIMS:
-        assert f"| {claim.id} | {claim.statement} | {claim.rule} |\n" in page

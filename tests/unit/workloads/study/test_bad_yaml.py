@@ -120,27 +120,32 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "hint"),
+    ("old", "new", "key", "hint"),
     [
-        ("seed:", "sed:", "did you mean seed?"),
-        ("mixes:", "mix:", "did you mean mixes?"),  # there is a `mix` elsewhere
-        ("vms_per_host:", "vms:", "did you mean vms_per_host?"),
-        ("disk_type: auto", "type: auto", "did you mean disk_type?"),
-        ("repetitions: 1", "repetitions: {at_last: 5}", "did you mean at_least?"),
-        ("seed:", "zzzz:", "check the spelling;"),
+        ("seed:", "sed:", "sed", "did you mean seed?"),
+        # there is a `mix` elsewhere
+        ("mixes:", "mix:", "workloads[1].ycsb.mix", "did you mean mixes?"),
+        ("vms_per_host:", "vms:", "factors.vms", "did you mean vms_per_host?"),
+        ("disk_type: auto", "type: auto", "hosts[0].disks[0].type", "did you mean disk_type?"),
+        (
+            "repetitions: 1",
+            "repetitions: {at_last: 5}",
+            "repetitions.at_last",
+            "did you mean at_least?",
+        ),
+        ("seed:", "zzzz:", "zzzz", "check the spelling;"),
     ],
 )
 def test_the_error_for_a_misspelt_key_suggests_one_that_may_stand_there(
-    old: str, new: str, hint: str
+    old: str, new: str, key: str, hint: str
 ) -> None:
     """And is the only one: that a key is missing, or a list too short, is a consequence."""
     assert old in TEXT
     with pytest.raises(InputError) as caught:
         parse_study(TEXT.replace(old, new), "q.yaml")
     assert not isinstance(caught.value, FaultsError)
-    assert (
-        caught.value.what == f"unknown key {caught.value.where.rsplit('.', 1)[-1].split()[-1]!r}."
-    )
+    assert caught.value.what == f"unknown key {key.rpartition('.')[2]!r}."
+    assert caught.value.where.endswith(f", key {key}")
     assert caught.value.remedy.startswith(hint)
 
 
