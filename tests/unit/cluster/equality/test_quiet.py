@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle import quiet_hosts, tear_down
+from density_study.cluster.lifecycle import tear_down
 from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet, not_put_back, put_back, quieted
 from density_study.cluster.machine.equality import kernel_files, quiet
@@ -22,11 +22,11 @@ from density_study.cluster.machine.privileged import quiet_host, set_network
 from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
-from density_study.cluster.model.host import Target, VmHost
+from density_study.cluster.model.host import Login, Target, VmHost
 from density_study.cluster.providers.ssh import acting
 from density_study.cluster.state.events import BuildDestroyed, HostReach
 from density_study.cluster.state.journal import Journal
-from tests.support.topologies import local
+from tests.support.topologies import local, physical
 
 
 class Kernel:
@@ -169,22 +169,31 @@ def test_a_forged_journal_is_refused(tmp_path: Path, former: dict[str, str]) -> 
 def test_hosts_over_ssh_are_asked_by_their_agents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Any, ...]] = []
+    """All at once, each in this order; none is put back while another is made quiet."""
+    asked: list[tuple[Target, str]] = []
 
-    def act(target: object) -> Any:
-        def run(name: str, *arguments: Any) -> Any:
-            asked.append((target is not None, name))
+    def channel(target: Target) -> Any:
+        def act(name: str, *_: Any) -> Any:
+            asked.append((target, name))
             return {"/x": "1"} if name == "noisy" else None
 
-        return run
+        return SimpleNamespace(act=act)
 
-    monkeypatch.setattr(quiet_hosts, "act_at", act)
-    monkeypatch.setattr(
-        quiet_hosts, "act_on", lambda host: act(host.target if host.login else None)
-    )
-    with quieted(SITE, local(), Journal(tmp_path / "journal.jsonl")):
-        pass
-    assert [name for _, name in asked] == ["noisy", "make-quiet", "restore-noise"]
+    monkeypatch.setattr(acting, "channel", channel)
+    login, topology = Login("u", 22, "/known_hosts"), physical()
+    hosts = tuple(replace(host, login=login) for host in topology.hosts)
+    targets = [login.target(host.name, host.address) for host in hosts]
+    journal = Journal(tmp_path / "journal.jsonl")
+    for target in targets:
+        journal.record(HostReach(tag=SITE.tag, node=target.host, target=target))
+    with quieted(SITE, replace(topology, hosts=hosts), journal):
+        made_quiet = list(asked)
+    assert len(targets) == 3
+    for target in targets:
+        assert [name for at, name in made_quiet if at == target] == ["noisy", "make-quiet"]
+    assert len(made_quiet) == 6
+    restored = [(target, "restore-noise") for target in targets]
+    assert sorted(asked[6:], key=str) == sorted(restored, key=str)
 
 
 class Hosts:
