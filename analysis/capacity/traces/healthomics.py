@@ -90,6 +90,7 @@ def _task(entry: Mapping[str, Any]) -> Task:
         outcome, status = "reused", "taken from the cache"
     name = str(known(entry.get("name")) or "task")
     match = TAGGED.fullmatch(name) or SCATTER.fullmatch(name)
+    of_task = known(entry.get("arn") or entry.get("taskId"))
     start_s, end_s = epoch_s(entry.get("startTime")), epoch_s(entry.get("stopTime"))
     realtime_s = number(metrics.get("runningSeconds"))
     if realtime_s is None and start_s is not None and end_s is not None:
@@ -110,6 +111,6 @@ def _task(entry: Mapping[str, Any]) -> Task:
         requested_mib=gib * 1024 if gib else None,
         submit_s=epoch_s(entry.get("creationTime")) or start_s,
         end_s=end_s,
-        id=f"{entry.get('arn') or entry.get('taskId')} {name}",
+        id=f"{of_task} {name}" if of_task else None,
         uses_gpus=bool(number(metrics.get("gpusReserved")) or number(entry.get("gpus"))),
     )

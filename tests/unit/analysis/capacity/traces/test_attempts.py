@@ -72,6 +72,13 @@ def test_an_attempt_that_two_rows_have_counts_once(
     assert [int(line.split()[0]) for line in said] == [left_out] * bool(left_out)
 
 
+def test_tasks_without_an_id_are_tasks_of_their_own(tmp_path: Path) -> None:
+    task = {"name": "A", "cpus": 4, "memory": 16, "status": "COMPLETED", "instanceType": "omics.c.x",
+            "metrics": {"runningSeconds": 3600}}  # fmt: skip
+    profile = profile_from(tmp_path, {"m.json": json.dumps([task, task])})
+    assert hours(profile) == {"a": (8.0, 2)}
+
+
 def event(kind: str, **more: Any) -> str:
     return json.dumps({"Event": f"SparkListener{kind}", **more}) + "\n"
 
