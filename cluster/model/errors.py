@@ -68,10 +68,13 @@ class FaultsError(InputError):
     faults: tuple[StudyError, ...] = ()
 
 
-def each_of(items: Iterable[T], act: Callable[[T], R]) -> list[R]:
-    """`act` on all items, whatever happens to one. Raises the only error, or all as a FaultsError."""
+def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) -> list[R]:
+    """`act` on all items, whatever happens to one. Raises the only error, or all as a FaultsError. most:
+    stop at so many."""
     found, faults = [], list[StudyError]()
     for item in items:
+        if len(faults) == most:
+            break
         try:
             found.append(act(item))
         except FaultsError as several:

@@ -157,7 +157,8 @@ def _sentence(error: Any, key: str) -> str:
         return f"key {key!r} is missing."
     if kind == "value_error":
         message = str(error["msg"]).removeprefix("Value error, ")
-        return (message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}...") + "."
+        message = message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}..."
+        return message if message.endswith("?") else f"{message}."
     words = _WORDS.get(kind)
     message = error["msg"] if words is None else words.format(**error.get("ctx", {}))
     return f"{message}, not {_SHOWN.repr(error['input'])}."

@@ -1,13 +1,14 @@
 """Reads YAML files: plain data within limits, or an InputError with file and line.
 
-Plain data are mappings with text keys, lists, text, numbers, booleans and null. Tags are rejected, and dates
-are read as text. An alias counts as everything it refers to, so that a small file cannot expand into a
-large value.
+Plain data are mappings with text keys, lists, text, numbers, booleans and null. Tags and octal numbers are
+rejected, dates and times read as text. An alias counts as everything it refers to, so that a small file
+cannot expand into a large value.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ MAX_NODES = 10_000
 MAX_TEXT = 16 * 1024
 """Characters of one value, such as a question. Most keys allow far fewer."""
 MAX_NUMBER = 10**40
-_STR, _MERGE, _DATE, _VALUE = (
-    f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value")
+_STR, _MERGE, _DATE, _VALUE, _INT, _FLOAT = (
+    f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value", "int", "float")
 )
+_OCTAL = re.compile(r"[+-]?0[0-7_]+")
+_BASE_60 = r"(?!.*:)"
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,13 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag == _INT and _OCTAL.fullmatch(node.value):
+            text = node.value.lstrip("+-0_") or "0"
+            raise _fault(
+                f"{node.value[:40]!r} begins with a zero, which makes it octal; write {text[:40]}, or "
+                "text in quotes",
+                node,
+            )
         try:
             value = super().construct_object(node, deep)
         except ValueError as error:  # a number that Python rejects: 0x_, or 5,000 digits
@@ -179,8 +189,13 @@ class _Loader(yaml.SafeLoader):
         return value
 
 
+# 12:30 is no number of base 60, but text
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in found if tag not in (_DATE, _VALUE)]
+    first: [
+        (tag, re.compile(_BASE_60 + form.pattern, form.flags) if tag in (_INT, _FLOAT) else form)
+        for tag, form in found
+        if tag not in (_DATE, _VALUE)
+    ]
     for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 

@@ -16,12 +16,14 @@ from pydantic import Field, model_validator
 from density_study.analysis.capacity.inputs.plausible import between
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.checked import no_duplicates
 
 DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 LIFE_YEARS = 3
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
+Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
 Cores = Annotated[int, between(1, 4096, "cores", "the number of a whole rack")]
 Gbits = Annotated[float, between(0.1, 1600, "Gbit/s", "in Mbit/s")]
 
@@ -73,7 +75,7 @@ class HostType(FiniteModel):
     """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named. A reserved host
     is a type of its own with its term."""
 
-    name: str
+    name: Name
     cores: Cores
     cpu_speed: UncertainValue = Field(description="speed of one core over one of measured_on")
     ram_gib: Annotated[float, between(0.5, 65_536, "GiB", "in TiB or MiB")]
@@ -230,9 +232,8 @@ class Catalogue(FiniteModel):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [host.name for host in self.hosts]
-        if len(set(names)) < len(names):
-            raise ValueError("two host types have the same name")
+        names = [host.name.strip().casefold() for host in self.hosts]
+        no_duplicates("host type", names, "hosts", why="; give each its own name")
         local = {disk_type for host in self.hosts for disk_type in host.disk_types}
         shared = [one.disk_type for one in self.shared]
         if local & set(shared) or len(set(shared)) < len(shared):

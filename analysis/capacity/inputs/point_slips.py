@@ -19,6 +19,7 @@ _OF = {
     "utilization": Range(0, 100, "percent of the hosts' cores", "of one core, summed over all"),
 }
 """By unit of a rate, or by quantity."""
+_LOAD = Range(0, 1e10, "a second", "per hour")
 APART = 50.0
 """times the ratio of hosts: two values of one curve this far apart have different units."""
 
@@ -31,8 +32,12 @@ def check_slips(points: Sequence[Point]) -> None:
         hosts = point.hosts if point.quantity == "rate" else 1
         if found and (slip := found.slip(point.value / hosts)):
             raise _slip(point, f"value {slip}")
+        if point.load is not None and (slip := _LOAD.slip(point.load)):
+            raise _slip(point, f"load {slip}")
     for curve in grouped(sizes(points), lambda point: point.variant).values():
         _check_curve(curve)
+    _check_names(points)
+    _check_percentiles([point for point in points if point.quantity == "latency"])
     used = [point for point in points if point.quantity == "utilization"]
     for group in grouped(used, lambda point: point.group).values():
         if len(group) > 1 and max(point.value for point in group) <= 1:
@@ -52,6 +57,35 @@ def _check_curve(curve: Sequence[Point]) -> None:
                 f"value {point.value:g} {point.unit} on {point.hosts} hosts is not plausible beside "
                 f"{near.value:g} on {near.hosts}: is it in another unit?",
             )
+
+
+def _check_names(points: Sequence[Point]) -> None:
+    """InputError for names that differ in upper and lower case alone: they would be curves of their own."""
+    for column in ("group", "disk_type", "operation"):
+        first: dict[str, str] = {}
+        for point in points:
+            name = getattr(point, column)
+            if (other := first.setdefault(name.casefold(), name)) != name:
+                raise InputError(
+                    f"{column} is {name!r}, and {other!r} in other lines.",
+                    point.source,
+                    "write one name in one way.",
+                )
+
+
+def _check_percentiles(latencies: Sequence[Point]) -> None:
+    """InputError if a higher percentile is below a lower one of the same load, whatever the repetition."""
+    for same in grouped(latencies, lambda one: (one.place, one.load, one.operation)).values():
+        by_percentile = sorted(grouped(same, lambda one: one.percentile or 0.0).items())
+        for (lower, below), (higher, above) in pairwise(by_percentile):
+            least = min(point.value for point in below)
+            most = max(above, key=lambda point: point.value)
+            if most.value < least:
+                raise _slip(
+                    most,
+                    f"p{higher:g} is {most.value:g} s, and p{lower:g} of the same load {least:g} s: are they "
+                    "swapped?",
+                )
 
 
 def _slip(point: Point, text: str) -> InputError:

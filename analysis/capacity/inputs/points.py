@@ -19,13 +19,15 @@ from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delim
 from density_study.analysis.capacity.inputs.point import Point, Quantity, check_units
 from density_study.analysis.capacity.inputs.point_slips import check_repetitions, check_slips
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
+from density_study.cluster.model.plain import one_line
 from density_study.cluster.state.plain_file import read_named
 
 _log = logging.getLogger(__name__)
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
 MOST_BYTES = 2**26
+MOST_FAULTS = 20  # that are named at once
 _OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
 """The column `disk_type` as the header of earlier versions named it."""
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
@@ -64,7 +66,7 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
         _check_points_are_decimal(rows)
-    points = [_Line(row, place).point(seen) for place, row in rows]
+    points = each_of(rows, lambda one: _Line(one[1], one[0]).point(seen), MOST_FAULTS)
     if not points:
         raise InputError(
             "the file contains no points.", where, "give points at 3 or more host counts."
@@ -103,7 +105,9 @@ class _Line:
         unit = self._unit()
         load, percentile = self._optional("load"), self._optional("percentile")
         quantity = self._quantity(unit, load, percentile)
-        group, disk_type = self._text("group"), self._cell("disk_type") or "unknown"
+        group, disk_type = self._text("group"), "unknown"
+        if self._cell("disk_type"):
+            disk_type = self._text("disk_type")
         hosts, vms = self._whole("hosts", 1), self._whole("vms_per_host", 0)
         cell = (group, disk_type, hosts, vms, quantity, percentile, load, self._cell("operation"))
         seen[cell] += 1
@@ -128,6 +132,10 @@ class _Line:
     def _text(self, name: str) -> str:
         if not self._cell(name):
             raise self._error(name, "is empty")
+        if one_line(self._cell(name)) != self._cell(name):
+            raise self._error(
+                name, f"is {one_line(self._cell(name))[:80]!r}, with control characters"
+            )
         return self._cell(name)
 
     def _unit(self) -> Unit:
@@ -137,8 +145,8 @@ class _Line:
             raise InputError(f"{error}.", self.where, "use a known unit.") from error
 
     def _quantity(self, unit: Unit, load: float | None, percentile: float | None) -> Quantity:
-        if percentile is not None and not 0 < percentile < 100:
-            raise self._error("percentile", "must lie between 0 and 100")
+        if percentile is not None and not 1 <= percentile < 100:
+            raise self._error("percentile", "must be from 1 to 100, in percent")
         if unit.kind == "time":
             return "time" if percentile is None else "latency"
         if unit.kind == "percent":

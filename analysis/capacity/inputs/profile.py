@@ -51,7 +51,7 @@ class Accelerator(FiniteModel):
 
     kind: str = Field(description="as the catalogue calls it, for example A100")
     hours: UncertainValue = Field(description="hours of one accelerator for one genome")
-    per_task: int = Field(1, ge=1, description="accelerators of one task")
+    per_task: int = Field(1, ge=1, le=64, description="accelerators of one task")
 
 
 class Stage(FiniteModel):
@@ -67,8 +67,10 @@ class Stage(FiniteModel):
     cpu_efficiency: UncertainValue | None = Field(
         None, description="share of its cores a task keeps busy"
     )
-    tasks: int = Field(1, ge=1, description="tasks of one genome that may run at once")
-    cores_per_task: int = Field(1, ge=1, description="cores of one task")
+    tasks: int = Field(
+        1, ge=1, le=10_000_000, description="tasks of one genome that may run at once"
+    )
+    cores_per_task: int = Field(1, ge=1, le=10_000, description="cores of one task")
     lost: float = Field(
         0.0, ge=0, le=1, description="share of core_hours in attempts that did not succeed"
     )
@@ -108,7 +110,7 @@ class Retention(FiniteModel):
 
 
 class Storage(FiniteModel):
-    replication: int = Field(3, ge=1, description="replicas")
+    replication: int = Field(3, ge=1, le=20, description="replicas")
     horizon_days: int = Field(1095, ge=1, description="planning horizon")
     genomes_at_start: int = Field(0, ge=0, description="cohort there is already")
     fill: float = Field(0.75, gt=0, le=1, description="share of a disk that may be full")
@@ -132,7 +134,7 @@ class Profile(FiniteModel):
     daemon_gib: UncertainValue = Field(
         description="memory of a VM that daemons and its system take"
     )
-    rho_max: float = Field(0.8, gt=0, lt=1, description="highest utilization of a plan")
+    rho_max: float = Field(0.8, ge=0.05, lt=1, description="highest utilization of a plan")
     stages: tuple[Stage, ...]
     query: Query | None = None
     storage: Storage
@@ -198,21 +200,25 @@ class Profile(FiniteModel):
                     f"{name} {share.value:g} ({share.low:g} to {share.high:g}) is a share, above 0 and at "
                     "most 1; is it in percent?"
                 )
-        if not 1 <= self.peak.value <= 50:
+        if not 1 <= self.peak.value <= self.peak.high <= 50:
             raise ValueError(
-                f"peak {self.peak.value:g} is the busiest hour over the mean: 1 to 50; is it in percent?"
+                f"peak {self.peak.value:g} ({self.peak.low:g} to {self.peak.high:g}) is the busiest hour "
+                "over the mean: 1 to 50; is it in percent?"
             )
         return self
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """InputError, with the key, too, for a number that is a slip of units."""
+        """InputError, with the keys, too, for numbers that are slips of units."""
         profile = super().read(path)
+        slips = []
         for name, one in profile.ranges():
             found = _RANGES.get(name.rpartition(".")[2])
-            slip = found and found.slip(one.value)
-            if slip:
-                raise InputError(f"{name}: {slip}.", str(path), "correct the key.")
+            if slip := found and (found.slip(one.value) or found.slip(one.high)):
+                slips.append(f"{name}: {slip}")
+        if slips:
+            keys = "key" if len(slips) == 1 else "keys"
+            raise InputError(f"{'; '.join(slips)}.", str(path), f"correct the {keys}.")
         return profile
 
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from scipy import stats
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.plan.plan import Quantiles
-from density_study.cluster.model.errors import InputError
-from density_study.workloads.base.checked import dotted, location_of, sentence
+from density_study.cluster.model.plain import plain
+from density_study.workloads.base.yaml_faults import fault_of
 from density_study.workloads.base.yaml_text import read_yaml
 from density_study.workloads.study.renamed_keys import OF_CATALOGUES, rename_keys
 
@@ -33,7 +33,7 @@ class FiniteModel(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """InputError, with line and key, if the file cannot be read or does not fit the model."""
+        """InputError, with line and key of every fault, for a file that does not fit the model."""
         document = read_yaml(path)
         if isinstance(document.value, dict):
             for warning in rename_keys(document.value, document, OF_CATALOGUES):
@@ -41,14 +41,20 @@ class FiniteModel(BaseModel):
         try:
             return cls.model_validate(document.value)
         except ValidationError as error:
-            first = error.errors()[0]
-            location = location_of(first)
-            key = dotted(location)
-            raise InputError(
-                sentence(first, key),
-                f"{path}:{document.line_of(location)}" + (f", key {key}" if key else ""),
-                "correct the key; the page Capacity files lists all keys.",
-            ) from error
+            raise fault_of(error, document, cls, "the page Capacity files") from error
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_plain(cls, value: object) -> object:
+        """YAML reads an unquoted yes, no, on or off as a boolean, which would count as 1 or 0."""
+        if isinstance(value, bool):
+            raise ValueError(
+                f"{str(value).lower()} (also yes, no, on, off) is no value here; write a number, or text in "
+                "quotes"
+            )
+        if isinstance(value, str) and plain(value) != value:
+            raise ValueError(f"{plain(value)[:80]!r} has control characters")
+        return value
 
 
 class UncertainValue(FiniteModel):

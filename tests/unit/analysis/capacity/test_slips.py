@@ -99,6 +99,16 @@ HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile
         (["r,2,1,hdd,640,percent,1,4000,"], "of one core, summed over all"),
         (["r,2,1,hdd,0.45,percent,1,4000,", "r,2,1,hdd,0.6,percent,1,6000,"], "are they shares"),
         (["r,2,1,hdd,310.5,MiB/s,1,,", "r,2,1,hdd,310.5,MiB/s,1,,"], "line 3.*equal to line 2"),
+        (["r,2,1,hdd,310.5,Mb/s,1,,"], "'Mb/s' may mean bits or bytes"),
+        (["r,2,1,hdd,310.5,MiB/s,1,,", "R,4,1,hdd,600,MiB/s,1,,"], "line 3.*group is 'R', and 'r'"),
+        (["r,2,1,hdd,310.5,MiB/s,1,,", "r,4,1,HDD,600,MiB/s,1,,"], "disk_type is 'HDD', and 'hdd'"),
+        (["r\x1b[31m,2,1,hdd,310.5,MiB/s,1,,"], "group is 'r.*31m', with control characters"),
+        (["r,2,1,hdd,5,ms,1,4000,0.99"], "percentile must be from 1 to 100, in percent"),
+        (["r,2,1,hdd,5,ms,1,1e300,99"], "load 1e.300 is not plausible"),
+        (
+            ["r,2,1,hdd,10,ms,1,4000,50", "r,2,1,hdd,5,ms,1,4000,99"],
+            "line 3: p99 is 0.005 s, and p50 of the same load 0.01 s: are they swapped",
+        ),
     ],
 )
 def test_a_slip_in_points_is_refused_with_its_line(rows: list[str], words: str) -> None:
