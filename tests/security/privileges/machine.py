@@ -1,8 +1,8 @@
 """A machine of namespaces on which an ordinary user tries to become root by sudo.
 
-Its sudo is the real one. Its users, rules, network and interrupts are its own; systemd-run, nft, tc and ip
-record what they were started with and do nothing. Run as root: python machine.py FOLDER, which has
-`attempts.json`.
+Its sudo is the real one. Its users, rules, network, interrupts and the settings of its kernel that are
+written are its own; systemd-run, nft, tc and ip record what they were started with and do nothing. Run as
+root: python machine.py FOLDER, which has `attempts.json`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,14 @@ from typing import Any
 
 USER, UID = "study", 61500
 SECRET = "a-line-of-a-file-that-root-alone-may-read"
+SETTINGS = {
+    "irq/9/smp_affinity_list": "1",
+    "irq/10/smp_affinity_list": "1",
+    "cpu/cpu12/cpufreq/scaling_governor": "powersave",
+    "cpu/cpu13/cpufreq/scaling_governor": "powersave",
+    "timer_migration": "1",
+}
+"""Files in the folder that stand for the kernel's, and their texts before the first attempt."""
 ATTEMPT_S = 120.0
 """One that takes longer hangs; thousands take as long as the machine is busy."""
 RECORDED = ("systemd-run", "nft", "tc", "ip", "unshare")
@@ -93,13 +101,15 @@ def _main(folder: Path) -> None:
 def _furnish(folder: Path, sudoers: str, log: Path) -> None:
     _run("mount", "--make-rprivate", "/")
     _run("mount", "-t", "sysfs", "sysfs", "/sys")  # of the own network
-    etc, programs, irq = folder / "etc", folder / "programs", folder / "irq" / "9"
-    for made in (etc / "sudoers.d", programs, irq, folder / "lib", folder / "home"):
+    etc, programs = folder / "etc", folder / "programs"
+    for made in (etc / "sudoers.d", programs, folder / "lib", folder / "home"):
         made.mkdir(parents=True)
     os.chown(folder / "home", UID, UID)
     for path in (folder, *folder.parents[:-1]):
         path.chmod(path.stat().st_mode | 0o011)
-    (irq / "smp_affinity_list").write_text("0-1")
+    for name, text in SETTINGS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     (folder / "secret").write_text(SECRET)
     (folder / "secret").chmod(0o600)
     for name in ("passwd", "group"):
@@ -126,6 +136,8 @@ def _furnish(folder: Path, sudoers: str, log: Path) -> None:
     _run("mount", "--bind", str(etc / "pam.d"), "/etc/pam.d")
     _run("mount", "--bind", str(folder / "lib"), "/usr/local/lib")
     _run("mount", "--bind", str(folder / "irq"), "/proc/irq")
+    _run("mount", "--bind", str(folder / "cpu"), "/sys/devices/system/cpu")
+    _run("mount", "--bind", str(folder / "timer_migration"), "/proc/sys/kernel/timer_migration")
 
 
 def _run(*argv: str) -> None:
