@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from density_study.analysis.capacity.curves.fit import fit
+from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue
 from density_study.analysis.capacity.inputs.profile import read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
@@ -29,6 +30,14 @@ MIB_S = 50e9 / 8 / 2**20  # of a host with 50 Gbit/s
 def changed(**more: object) -> Catalogue:
     store = SHARED.shared[0].model_copy(update=more)
     return SHARED.model_copy(update={"shared": (store,)})
+
+
+def with_lustre() -> Model:
+    """Measured on lustre, too."""
+    measured = [
+        one.model_copy(update={"disk_type": "lustre"}) for one in points() if one.disk_type == "hdd"
+    ]
+    return fit([*points(), *measured], ["x"])
 
 
 def on_lustre(hosts: Catalogue = SHARED, genomes: float = 20) -> Candidate:
@@ -77,28 +86,33 @@ def test_the_file_system_is_chosen_where_it_is_cheaper_and_is_paid() -> None:
 
 
 def test_a_slow_file_system_carries_no_load_beyond_its_rate() -> None:
-    found = size(
-        question(200, (), draws=DRAWS), model(), read_profile("wgs30x"),
-        changed(mib_s=100).model_copy(update={"hosts": tuple(
-            one.model_copy(update={"disks": one.disks_of("flash")}) for one in SHARED.hosts
-        )}),
-    )  # fmt: skip
-    if isinstance(found, Plan):
-        assert found.disk_type_sequential != "lustre"
-    else:
-        assert any("lustre carries 100/s in all" in reason for reason in found.reasons)
+    found = [
+        size(question(20, (), draws=DRAWS), model(), read_profile("wgs30x"), changed(mib_s=mib_s))
+        for mib_s in (20_000, 100)
+    ]
+    assert [one.disk_type_sequential for one in found if isinstance(one, Plan)] == [
+        "lustre",
+        "flash",
+    ]
+
+
+def test_the_reason_why_no_host_is_enough_names_the_rate_of_a_measured_file_system() -> None:
+    asked = question(3000, (), draws=DRAWS)
+    found = size(asked, with_lustre(), read_profile("wgs30x"), changed(mib_s=100))
+    assert isinstance(found, Excuse)
+    assert any(
+        "on lustre" in reason and "lustre carries 100/s in all" in reason
+        for reason in found.reasons
+    )
 
 
 def test_points_measured_on_it_count_and_not_its_data_sheet() -> None:
-    measured = [
-        one.model_copy(update={"disk_type": "lustre"}) for one in points() if one.disk_type == "hdd"
-    ]
     hosts = SHARED.model_copy(update={"hosts": tuple(
         one.model_copy(update={"cores": 16, "network_gbit_s": 10}) for one in SHARED.hosts
     )})  # fmt: skip
     search = Search.of(
         question(20, (), draws=DRAWS),
-        fit([*points(), *measured], ["x"]),
+        with_lustre(),
         read_profile("wgs30x"),
         hosts,
     )
