@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -33,6 +34,24 @@ settings.register_profile("anew", deadline=None, print_blob=True)
 settings.load_profile("same")
 # `make check` draws a fifth of the examples that `make test` draws.
 settings.register_profile("short", max_examples=20)
+
+
+class HangError(BaseException):
+    """Not a TimeoutError: that is an OSError, which code takes for a file that cannot be read."""
+
+
+@pytest.fixture
+def watchdog() -> Iterator[None]:
+    """A time limit within the process, for a test of something that may hang."""
+
+    def hang(*_: object) -> None:
+        raise HangError
+
+    before = signal.signal(signal.SIGALRM, hang)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from density_study.analysis.comparison.compare import RunComparison
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
@@ -20,7 +21,7 @@ from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_below
 from density_study.workloads.study.registry import kind_of, kinds
 
-SUMMARY = "report/summary.json"
+SUMMARY, COMPARISON = "report/summary.json", "report/comparison.json"
 MOST_BYTES = 2**28
 MOST_LETTERS = 2**16
 """Of one text: pages and answers show many."""
@@ -63,6 +64,18 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
         str(path),
         remedy,
     )
+
+
+def read_comparison(root: Path) -> RunComparison | None:
+    """How the run compared with earlier ones; None if it did not. InputError if it cannot be read."""
+    try:
+        value = json.loads(read_below(root, COMPARISON, MOST_BYTES))
+        return RunComparison.model_validate(present(value, RunComparison))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        what, path = "its comparison with earlier runs cannot be read.", root / COMPARISON
+        raise InputError(what, str(path), f"study compare {root}") from error
 
 
 def _longest(value: Any) -> int:

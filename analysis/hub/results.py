@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +11,12 @@ from urllib.parse import quote
 
 from density_study.analysis.capacity.plan.plan import PAGE
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
-from density_study.analysis.comparison.compare import Change, RunComparison
-from density_study.analysis.comparison.history import MOST_BYTES, read_summary
+from density_study.analysis.comparison.compare import Change
+from density_study.analysis.comparison.history import read_comparison, read_summary
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.old_names import present
-from density_study.cluster.state.plain_file import read_below
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
-
-COMPARISON = Path("report/comparison.json")
 
 
 @dataclass(frozen=True)
@@ -100,11 +95,7 @@ def _run(facts: RunFacts) -> HubRun:
 
 def _compared(folder: Path) -> tuple[str, tuple[Change, ...]]:
     try:
-        found = RunComparison.model_validate(
-            present(json.loads(read_below(folder, COMPARISON, MOST_BYTES)), RunComparison)
-        )
-        return found.headline, found.regressions
-    except FileNotFoundError:
-        return "", ()
-    except (OSError, ValueError, RecursionError):
+        found = read_comparison(folder)
+    except StudyError:
         return "comparison.json cannot be read.", ()
+    return (found.headline, found.regressions) if found else ("", ())

@@ -37,7 +37,7 @@ def run(*argv: str, timeout_s: float = _TIMEOUT_S) -> subprocess.CompletedProces
     environment = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     try:
         return subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
             timeout=timeout_s, env=environment,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:

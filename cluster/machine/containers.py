@@ -194,6 +194,7 @@ def run(
         stdout=subprocess.PIPE if output is None else output,
         stderr=subprocess.PIPE if output is None else output,
         text=True,
+        errors="replace",
         timeout=_TIMEOUT_S,
         env={"PATH": _PATH, "HOME": os.environ.get("HOME", "/"), TAG: tag},
         check=False,

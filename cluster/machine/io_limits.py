@@ -107,7 +107,7 @@ class LimitedReads:
         ]
         enter = 'echo $$ > "$1" && shift && exec "$@"'
         argv = ["sh", "-c", enter, "sh", str(self._path / "cgroup.procs"), *given]
-        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=True)
         return json.loads(done.stdout)
 
 

@@ -97,7 +97,12 @@ def _make(stack: Stack, java: Java, archive: Path) -> None:
 
 def _java(stack: Stack, java: Java, *arguments: str) -> None:
     done = subprocess.run(
-        [str(java.command), *arguments], capture_output=True, text=True, timeout=600, check=False
+        [str(java.command), *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=600,
+        check=False,
     )
     if done.returncode != 0:
         raise StudyError(

@@ -72,7 +72,7 @@ def check_home(home: str) -> None:
     java = _java_in(Path(home), home)
     done = subprocess.run(
         [str(java.command), _NO_FILES, "-version"],
-        capture_output=True, text=True, timeout=_START_TIMEOUT_S, check=False,
+        capture_output=True, text=True, errors="replace", timeout=_START_TIMEOUT_S, check=False,
     )  # fmt: skip
     if done.returncode:
         raise InputError(f"it does not start: {done.stderr.strip()[-300:]}", home, _REMEDY)
@@ -93,7 +93,7 @@ def refusal(flags: Sequence[str], feature: int | None = None) -> str:
     java = find_java(feature=feature)
     done = subprocess.run(
         [str(java.command), _NO_FILES, *flags, "-version"],
-        capture_output=True, text=True, timeout=_START_TIMEOUT_S, check=False,
+        capture_output=True, text=True, errors="replace", timeout=_START_TIMEOUT_S, check=False,
     )  # fmt: skip
     if done.returncode == 0:
         return ""
@@ -165,7 +165,9 @@ def _version(home: Path, where: str) -> str:
         text, pattern = release.read_text(errors="replace"), r'^JAVA_VERSION="(\d[^"]*)"'
     else:
         argv, pattern = [str(home / "bin" / "java"), _NO_FILES, "-version"], r'version "(\d[^"]*)"'
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=30, check=False
+        )
         text = done.stderr
     found = re.search(pattern, text, re.MULTILINE)
     if found is None:

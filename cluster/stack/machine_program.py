@@ -33,7 +33,12 @@ def find_program(names: Sequence[str], package: str, says: str, since: int = 0) 
         )
     program = Path(found[0])
     done = subprocess.run(
-        [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        [str(program), "--version"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_TIMEOUT_S,
+        check=False,
     )
     said = re.match(says, done.stdout)
     if said is None:

@@ -140,7 +140,13 @@ def _run(argv: Sequence[str], java: Java) -> subprocess.CompletedProcess[str]:
         "MAVEN_OPTS": _options(os.environ),
     }
     return subprocess.run(
-        argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        argv,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
 
 

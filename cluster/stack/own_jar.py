@@ -62,7 +62,7 @@ def _compile(java: Java, sources: Iterable[Path], path: Sequence[Path], classes:
 
 def _java(java: Java, program: str, *arguments: str) -> None:
     argv = [str(java.home / "bin" / program), *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         said = (done.stderr + done.stdout).strip()[-4000:]
         raise StudyError(

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import read_named
 
 FILE = "DENSITY_STUDY_SETTINGS"
 VARIABLES = {
@@ -33,6 +34,7 @@ VARIABLES = {
 _NO_PATHS = ("host_folder", "notifiers", "notify_connections", "reports_url", "ssh_connection")
 _LISTS = ("notifiers", "notify_connections")
 """Separated by commas."""
+_MOST_BYTES = 2**14
 
 
 def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -55,7 +57,7 @@ def listed(key: str, environ: Mapping[str, str] = os.environ) -> frozenset[str]:
 def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
     """The settings file, which need not exist."""
     if given := environ.get(FILE):
-        return Path(given).expanduser().absolute()
+        return expanded(given, FILE).absolute()
     config = environ.get("XDG_CONFIG_HOME") or user_home() / ".config"
     return Path(config) / "density-study" / "settings.toml"
 
@@ -70,14 +72,25 @@ def user_home() -> Path:
         ) from error
 
 
-def _from_file(path: Path, named: bool) -> dict[str, str]:
+def expanded(path: str, where: str) -> Path:
+    """`path` with ~ as the home folder that it means. InputError if there is none; where: who names it."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        what = f"{path[:80]!r} is below the home folder of a user who has none here."
+        raise InputError(what, where, "write the whole path.") from error
+
+
+def _from_file(path: Path, named: bool) -> dict[str, str]:
+    if str(path) == os.devnull:
+        return {}
+    try:
+        values = tomllib.loads(read_named(path, _MOST_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError) as error:
         if not named:
             return {}
         raise _fault(path, "the file does not exist", f"write it, or unset {FILE}.") from error
-    except (OSError, ValueError) as error:  # TOMLDecodeError and bad UTF-8 are ValueErrors
+    except (OSError, ValueError, RecursionError) as error:  # also of TOML and UTF-8, as ValueErrors
         raise _fault(
             path, f"the file cannot be read: {error}", 'write `key = "value"` lines.'
         ) from error
@@ -95,7 +108,7 @@ def _value(path: Path, key: str, value: object) -> str:
         raise _fault(path, f"{key} is not text", f'write {key} = "value".')
     if key in _NO_PATHS:
         return ",".join(texts)
-    return os.pathsep.join(str(path.parent / Path(text).expanduser()) for text in texts)
+    return os.pathsep.join(str(path.parent / expanded(text, str(path))) for text in texts)
 
 
 def _fault(path: Path, what: str, remedy: str) -> InputError:

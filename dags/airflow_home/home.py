@@ -138,7 +138,7 @@ def migrate_once(database: Path, environment: Mapping[str, str]) -> None:
     with locked(ready.with_suffix(".lock")):  # serialises two concurrent first runs
         migrated = subprocess.run(
             [sys.executable, "-m", "airflow", "db", "migrate"],
-            env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+            env={**os.environ, **environment}, capture_output=True, text=True, errors="replace", check=False,
         )  # fmt: skip
         if migrated.returncode:
             raise StudyError(

@@ -98,7 +98,12 @@ def _detached(
     argv += [*(part for each in sets for part in ("--set", each)), *(["--json"] if as_json else [])]
     environment = {**os.environ, DETACHES: "1"}
     keeper = subprocess.Popen(
-        argv, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        argv,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment,
+        start_new_session=True,
     )
     assert keeper.stdout is not None
     try:

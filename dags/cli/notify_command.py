@@ -58,6 +58,7 @@ def _sent(spec: str) -> dict[str, str]:
             env={**os.environ, **home().command_environment()},
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
         )
         if ended.returncode:

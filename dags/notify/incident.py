@@ -5,22 +5,24 @@ Does not import Airflow.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.compare import Change, RunComparison, compare
-from density_study.analysis.comparison.history import SUMMARY, earlier, read_summary
+from density_study.analysis.comparison.history import (
+    SUMMARY,
+    earlier,
+    read_comparison,
+    read_summary,
+)
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.old_names import present
 from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of
 from density_study.dags.stages import conclusion
 from density_study.dags.stages.comparison import (
-    COMPARISON,
     compare_run,
     format_change,
     how_to_acknowledge,
@@ -112,14 +114,9 @@ def _since(run: Run, told: Path, event: Notified) -> list[Change]:
     summaries, history = [read_summary(root) for root in before], earlier(run.root)
     now = compare(summaries, read_summary(run.root), run.study.compare.tolerance, history)
     try:
-        text = (told / "report" / COMPARISON).read_text("utf-8")
-        slower = {
-            one.finding.id
-            for one in RunComparison.model_validate(
-                present(json.loads(text), RunComparison)
-            ).regressions
-        }
-    except (OSError, ValueError):
+        compared = read_comparison(told)
+        slower = {one.finding.id for one in compared.regressions} if compared else set()
+    except StudyError:
         slower = set()
     return [change for change in now.changes if not slower or change.finding.id in slower]
 

@@ -23,9 +23,9 @@ from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from density_study.workloads.planning import planned_study
 from density_study.workloads.planning.resolve import assumed_hosts
+from tests.conftest import HangError
 from tests.property.support.company_studies import company_study
 from tests.property.support.study_mutations import mutated
-from tests.security.conftest import HangError
 from tests.security.studyfile.watcher import watching
 
 SHORT = 2000

@@ -1,11 +1,8 @@
-"""A time limit within the process, which a test of something that may hang asks for; a small study, and an
-output that others recorded, to import."""
+"""A small study, and an output that others recorded, to import."""
 
 from __future__ import annotations
 
 import shutil
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,22 +10,6 @@ import pytest
 from tests.security.lossless.simulated import SPEC
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-
-
-class HangError(BaseException):
-    """Not a TimeoutError: that is an OSError, which code takes for a file that cannot be read."""
-
-
-@pytest.fixture
-def watchdog() -> Iterator[None]:
-    def hang(*_: object) -> None:
-        raise HangError
-
-    before = signal.signal(signal.SIGALRM, hang)
-    signal.alarm(30)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -67,3 +68,18 @@ def test_no_module_of_tests_is_imported_by_another() -> None:
     found = {file: imported.findall((ROOT / file).read_text(encoding="utf-8")) for file in files}
     assert len(found) > 500
     assert {file: lines for file, lines in found.items() if lines} == {}
+
+
+def test_output_of_programs_is_decoded_whatever_its_bytes() -> None:
+    """`text=True` alone raises UnicodeDecodeError at a letter in Latin-1."""
+    strict = [
+        f"{path}:{call.lineno}"
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "attr", "") in {"run", "Popen", "check_output"}
+        and (named := {word.arg for word in call.keywords}) & {"text", "encoding"}
+        and "errors" not in named
+    ]
+    assert not strict

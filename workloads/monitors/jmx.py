@@ -142,7 +142,7 @@ class _Page:
         trusted = ("--cacert", self._ca_file) if self._ca_file else ()
         words = ("curl", "-q", "--silent", "--negotiate", "--user", ":", "--output", os.devnull,
                  "--dump-header", "-", "--max-time", f"{LOGIN_S:g}", *trusted, self._base + path)  # fmt: skip
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
         for line in done.stdout.splitlines():
             name, _, value = line.partition(":")
             if name.lower() == "set-cookie" and value.strip().startswith(COOKIE):

@@ -13,6 +13,7 @@ from density_study.cluster.providers.libvirt.programs import check_guest_program
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
 from density_study.cluster.render.names import check_path
+from density_study.cluster.state.settings import expanded
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
 from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS, needs_ssh
 from density_study.workloads.study.providers.registry import nodes_of, rules_of
@@ -141,7 +142,7 @@ def pin_host_keys(study: Study, runs: Path) -> Path:
 def write_keys(study: Study, to: Path) -> Path:
     assert study.ssh is not None
     write_known_hosts(
-        Path(study.ssh.known_hosts).expanduser().absolute(),
+        expanded(study.ssh.known_hosts, "ssh.known_hosts").absolute(),
         study.ssh.servers(_remote(study)),
         to,
     )

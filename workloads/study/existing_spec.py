@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from density_study.cluster.model.existing import ExistingCluster, Kerberos, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import stores
+from density_study.cluster.state.settings import expanded
 from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.table import TableSpec
@@ -62,7 +62,7 @@ class KerberosSpec(Frozen):
 
 
 def _expanded(path: str | None) -> str:
-    return str(Path(path).expanduser()) if path else ""
+    return str(expanded(path, "kerberos")) if path else ""
 
 
 Folder = Annotated[

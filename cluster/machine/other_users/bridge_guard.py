@@ -64,7 +64,12 @@ def _nft(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
     """Containers need root anyway. If nft cannot be started, its standard error says so."""
     try:
         return subprocess.run(
-            [NFT, *words], input=script, capture_output=True, text=True, check=False
+            [NFT, *words],
+            input=script,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
     except OSError as error:
         return subprocess.CompletedProcess(words, 127, "", f"{NFT}: {error.strerror}")

@@ -60,7 +60,12 @@ def obstacle() -> str:
     """Why this user cannot have a network namespace here; empty if it can."""
     try:
         done = subprocess.run(
-            holder_argv(_PROBE), capture_output=True, text=True, timeout=_PROBE_S, check=False
+            holder_argv(_PROBE),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PROBE_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

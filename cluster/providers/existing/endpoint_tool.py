@@ -40,7 +40,9 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
     argv = [str(find_java().command), *heap_flags(TOOL_HEAP_MIB), *FAST_START, "-cp", path]
     argv += [STORE_TOOL, *pairs, "+", *commands]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False
+        )
         code, said = done.returncode, _FAILURE.findall(done.stderr) or done.stderr.splitlines()
     except subprocess.TimeoutExpired:
         code, said = None, [f"no answer within {TIMEOUT_S:.0f} s"]

@@ -31,7 +31,13 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
     argv = [str(find_java().command), *flags, "-cp", path, MAIN, *words]
     try:
         done = subprocess.run(
-            argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=env
+            argv,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+            env=env,
         )
         said = done.stderr.strip().splitlines()[-1:]
     except subprocess.TimeoutExpired:

@@ -186,7 +186,12 @@ def _output(kerberos: Kerberos, words: Sequence[str]) -> subprocess.CompletedPro
     access = Access("any", krb5_conf_of(kerberos))
     given = {"LC_ALL": "C", "TZ": "UTC", "KRB5_CONFIG": access.env["KRB5_CONFIG"]}
     return subprocess.run(
-        words, capture_output=True, text=True, env={**os.environ, **given}, check=False
+        words,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, **given},
+        check=False,
     )
 
 

@@ -37,6 +37,7 @@ def ca_file(configuration: ClientConfiguration, given: str, folder: Path) -> str
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        errors="replace",
         env={**os.environ, "STORE_PASSWORD": password},
         check=False,
     )

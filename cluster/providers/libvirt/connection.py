@@ -20,6 +20,7 @@ from density_study.cluster.providers.ssh.options import (
 )
 from density_study.cluster.state import atomic
 from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.settings import user_home
 
 _PLACE = re.compile(r"([A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?")
 _SOCKET = re.compile(r"socket=/[A-Za-z0-9._/-]+")
@@ -38,7 +39,7 @@ def connected(uri: str) -> str:
     if parts.scheme != "qemu+ssh" or not _PLACE.fullmatch(parts.netloc):
         raise _refused(uri)
     named = parse_qs(parts.query).get("known_hosts")
-    known_hosts = named[0] if named else str(Path.home() / ".ssh" / "known_hosts")
+    known_hosts = named[0] if named else str(user_home() / ".ssh" / "known_hosts")
     program = _strict_ssh(known_hosts)
     return f"qemu+ssh://{parts.netloc}{_path(parts.path, uri)}?command={quote(str(program))}"
 

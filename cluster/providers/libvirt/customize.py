@@ -79,7 +79,7 @@ def _packages(root: Path) -> str:
     """A package and its version a line."""
     show = ("dpkg-query", "--show", "--showformat=${Package} ${Version}\n")
     return subprocess.run(
-        ["chroot", str(root), *show], check=True, capture_output=True, text=True
+        ["chroot", str(root), *show], check=True, capture_output=True, text=True, errors="replace"
     ).stdout
 
 
@@ -89,7 +89,11 @@ def _server(root: Path, names: list[str]) -> dict[str, str]:
         path for name in names if (root / (path := f"/usr/bin/{name}").lstrip("/")).exists()
     )
     said = subprocess.run(
-        ["chroot", str(root), program, "--version"], check=True, capture_output=True, text=True
+        ["chroot", str(root), program, "--version"],
+        check=True,
+        capture_output=True,
+        text=True,
+        errors="replace",
     ).stdout.split()
     sha256 = hashlib.sha256((root / program.lstrip("/")).read_bytes()).hexdigest()
     version = said[2].removeprefix("v=")
@@ -123,7 +127,12 @@ def _filesystem(plan: dict[str, Any], root: Path) -> None:
 def _in(root: Path, *argv: str) -> None:
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
     done = subprocess.run(
-        ["chroot", str(root), *argv], env=environment, capture_output=True, text=True, check=False
+        ["chroot", str(root), *argv],
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode != 0:
         sys.exit(f"{argv[0]} in the image ended with {done.returncode}: {done.stderr[-1000:]}")

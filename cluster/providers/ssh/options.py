@@ -18,7 +18,7 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.state import atomic
-from density_study.cluster.state.settings import setting
+from density_study.cluster.state.settings import expanded, setting
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""
@@ -29,6 +29,7 @@ _SETTINGS = {
 }  # fmt: skip
 """Of `ssh -G`, and the keys that say the same."""
 _AUTHORITY = "@cert-authority "
+_MOST_BYTES = 2**26
 CONNECT_TIMEOUT_S = 10
 ALIVE_EVERY_S, ALIVE_MISSED = 5, 3
 
@@ -106,7 +107,7 @@ def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
     named = setting("ssh_identity", environ)
     if not named:
         return None
-    path = Path(named).expanduser()
+    path = expanded(named, IDENTITY)
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -147,6 +148,9 @@ def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Pa
             f"{'; '.join(f'ssh-keyscan -p {port} {address}' for address, port in addresses)}, their "
             "fingerprints compared with the hosts' own. Or set ssh.known_hosts to the file that has them.",
         )
+    if source.stat().st_size > _MOST_BYTES:
+        what = f"the file is larger than {_MOST_BYTES} bytes."
+        raise InputError(what, str(source), "set ssh.known_hosts to a file of these hosts' keys.")
     lines = each_of(addresses, lambda one: _known(source, *one))
     text = "".join(f"{line}\n" for found in lines for line in found)
     atomic.write_text(to, text, mode=0o600)
@@ -187,12 +191,16 @@ def unread_settings(address: str) -> str:
 
 def _settings(*words: str) -> dict[str, str]:
     argv = (find_program("ssh"), "-G", *words)
-    shown = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=10).stdout
+    shown = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", check=True, timeout=10
+    ).stdout
     return dict(line.split(" ", 1) for line in shown.splitlines() if " " in line)
 
 
 def _entries(source: Path, entry: str) -> list[str]:
     """Found by ssh-keygen, which handles hashed names and wildcards."""
     argv = (find_program("ssh-keygen"), "-F", entry, "-f", str(source))
-    listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", check=False
+    ).stdout
     return [line for line in listed.splitlines() if line and not line.startswith("#")]

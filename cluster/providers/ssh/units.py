@@ -72,7 +72,9 @@ def of(tag: str) -> list[str]:
     if not usable():
         return []
     argv = ("systemctl", "list-units", "--all", "--plain", "--no-legend", f"{PREFIX}*")
-    listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", check=False
+    ).stdout
     rows = (line.split(None, 4) for line in listed.splitlines())
     return [row[0] for row in rows if len(row) == 5 and is_below(row[4].strip(), tag)]
 
@@ -101,7 +103,9 @@ def _identity(unit: str, spec: Path) -> list[int]:
 def _main_pid(unit: str) -> int | None:
     """0 if it has ended; None if a busy systemd did not answer."""
     argv = ("systemctl", "show", "--property=MainPID", "--value", unit)
-    shown = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+    shown = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", check=False
+    ).stdout.strip()
     return int(shown) if shown.isdigit() else None
 
 

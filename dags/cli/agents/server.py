@@ -16,14 +16,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from density_study.analysis.answers import Answer, Quoted, answers, quoted
-from density_study.analysis.comparison.compare import RunComparison
-from density_study.analysis.comparison.history import MOST_BYTES, SUMMARY, read_summary
-from density_study.analysis.hub.results import COMPARISON
+from density_study.analysis.comparison.history import SUMMARY, read_comparison, read_summary
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.plain import plain
 from density_study.cluster.state.journal import run_folders
-from density_study.cluster.state.plain_file import read_below
 from density_study.dags.run_status.status import by_name
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
@@ -139,16 +136,10 @@ class Tools:
     def regressions(self, run: str) -> Regressions:
         """Whether the run was slower than its study's earlier runs. It must have been compared."""
         folder = self._folder(run)
-        try:
-            found = RunComparison.model_validate_json(read_below(folder, COMPARISON, MOST_BYTES))
-        except FileNotFoundError:
-            raise InputError(
-                "the run was not compared with earlier runs.", run, f"study compare {run}"
-            ) from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(
-                "its comparison cannot be read.", run, f"study compare {run}"
-            ) from error
+        found = read_comparison(folder)
+        if found is None:
+            remedy = f"study compare {run}"
+            raise InputError("the run was not compared with earlier runs.", run, remedy)
         return Regressions(
             run=folder.name,
             headline=found.headline,

@@ -26,6 +26,7 @@ from density_study.dags.stages.comparison import acknowledge, compare_run
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.study.notify import Receiver
+from tests.security.hostile_files import HOSTILE
 from tests.support.drafts import QUICKSTART, plan
 from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
 
@@ -154,6 +155,21 @@ def test_a_slow_level_that_became_usual_is_no_recovery(tmp_path: Path, sent: lis
     event = told(run_of(tmp_path, 4))
     assert event is not None and event.occasion == "recovery"
     assert any(line.startswith("now: YCSB load") for line in sent[-1][1].lines)
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("how", HOSTILE)
+def test_a_damaged_comparison_of_an_earlier_run_hides_no_recovery(
+    how: str, tmp_path: Path, sent: list[Any]
+) -> None:
+    run_of(tmp_path, 1)
+    slow = run_of(tmp_path, 2, 80.0)
+    tell(str(slow.root))
+    path = slow.root / "report" / "comparison.json"
+    path.unlink()
+    HOSTILE[how](path)
+    event = told(run_of(tmp_path, 3))
+    assert event is not None and event.occasion == "recovery"
 
 
 def test_an_acknowledged_regression_is_told_once(tmp_path: Path, sent: list[Any]) -> None:

@@ -137,6 +137,29 @@ def test_known_hosts_of_a_study_contain_only_its_hosts(tmp_path: Path) -> None:
         write_known_hosts(tmp_path / "none", [("192.0.2.13", 22)], own)
 
 
+def test_what_programs_print_need_not_be_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A comment in a file of host keys, and a setting of ssh, in Latin-1."""
+    source, own = tmp_path / "all", tmp_path / "own"
+    source.write_bytes(f"192.0.2.11 {KEY} ".encode() + b"J\xfcrgen\n")
+    write_known_hosts(source, [("192.0.2.11", 22)], own)
+    assert own.read_text() == f"192.0.2.11 {KEY} J\ufffdrgen\n"
+    program = tmp_path / "ssh"
+    program.write_bytes(b"#!/bin/sh\necho 'user j\xfcrgen'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert unread_settings("h1") == ""
+
+
+def test_host_keys_are_not_looked_for_in_a_file_like_a_disk(tmp_path: Path) -> None:
+    source = tmp_path / "all"
+    with source.open("wb") as stream:
+        stream.truncate(2**40)
+    with pytest.raises(InputError, match="larger than"):
+        write_known_hosts(source, [("192.0.2.11", 22)], tmp_path / "own")
+
+
 def test_the_toolkit_archive_is_reproducible() -> None:
     first = toolkit()
     toolkit.cache_clear()
