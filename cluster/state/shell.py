@@ -106,6 +106,14 @@ def enter() -> None:
     misled = sys.getfilesystemencoding() != "utf-8" or any(
         re.fullmatch(r"PYTHON\w*", name) and not _CHOICE.fullmatch(name) for name in os.environ
     )
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except (
+            OSError
+        ):  # closed: the next file that is opened, a journal perhaps, would take its place
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            misled = True
     clean()
     os.umask(os.umask(0o077) | _WRITE_BY_OTHERS)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

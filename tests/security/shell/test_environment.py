@@ -163,3 +163,18 @@ def test_files_are_changed_by_their_owner_alone_and_a_stricter_umask_stays(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits),
     )  # fmt: skip
     assert seen.stdout.split() == [oct(then), str(limits[1])]
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_end_no_command_and_are_taken_by_no_file(closed: str) -> None:
+    """As cron jobs and scripts have them (`>&-`)."""
+    look = "import os; from density_study.cluster.state.shell import enter; enter(); "
+    look += (
+        "assert [os.fstat(n) for n in range(3)]; print('said'); print('said', file=os.sys.stderr); "
+    )
+    look += "raise SystemExit(40 + min(os.dup(0), 9))"
+    line = f'"$0" -c "$1" {closed}'
+    seen = subprocess.run(
+        ["sh", "-c", line, sys.executable, look], capture_output=True, text=True, check=False
+    )
+    assert seen.returncode == 43, seen.stderr
