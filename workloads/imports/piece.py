@@ -35,7 +35,7 @@ class YcsbFacts:
     at: local time of a status line, and the seconds and operations it reports. counts: attempts by
     operation as users asked for them. failed: of these. unexpected: reads with another content than was
     written. implied: operations that run time and rate stand for. problem: why the run failed, as its own
-    output shows.
+    output shows. printed: a hash of all numbers of the summary, equal for copies alone.
     """
 
     argv: tuple[str, ...] = ()
@@ -49,6 +49,7 @@ class YcsbFacts:
     unexpected: int = 0
     implied: int | None = None
     problem: str = ""
+    printed: int = 0
 
     def number(self, *names: str) -> int | None:
         """The first of these properties or options (`-threads`) that is a whole number."""
@@ -86,8 +87,8 @@ class SpanFacts:
     none.
 
     subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
-    need a time zone. bad_lines: lines that the analysis will report and not read. tasks: maps of a history,
-    streams of a reduce output; mib and per_stream_mib_s of the latter.
+    need a time zone. bad_lines: lines that the analysis will report and not read. lacks: what no row of a
+    monitor has. tasks: maps of a history, streams of a reduce output; mib and per_stream_mib_s of the latter.
     """
 
     subject: str = ""
@@ -98,6 +99,7 @@ class SpanFacts:
     rows: int = 0
     local: bool = False
     bad_lines: int = 0
+    lacks: tuple[str, ...] = ()
     problem: str = ""
     tasks: int | None = None
     mib: float | None = None

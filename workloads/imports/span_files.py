@@ -12,7 +12,7 @@ from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
-from density_study.workloads.monitors.dool_header import read_banner
+from density_study.workloads.monitors.dool_header import read_banner, read_start
 from density_study.workloads.monitors.nodecpu import TITLE, parse_nodecpu
 from density_study.workloads.monitors.sar import HEADER as SAR
 from density_study.workloads.monitors.sar import RESTART, parse_sar
@@ -22,11 +22,14 @@ from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
 HEAD_LINES = 20
 NO_TIMES = "no column has the time: record with -t or -T"
+NO_DATE = "no date as in 20 Nov 2026 17:15:28 UTC, but {!r}: write it so, or record with LC_ALL=C"
 NO_SECTION = "no section of CPU, disks or memory: write it with sadf -d FILE -- -u -b -r"
+NO_ALL = "single CPUs, and no row of all of them: write it with sadf -d FILE -- -u -b -r"
 OTHER_HDR = (
     "this is a HdrHistogram log of another tool than YCSB: neither a line '#[Logging for: ...]' nor the "
     "file's name says what it measured"
 )
+_WANTED = {"cpu_idle": "CPU of all cores", "disk_read_bytes_s": "sum of all disks"}
 _HOST = re.compile(r'"Host:","([^"]*)".*')
 _IO = re.compile(r"[fl]:(?:rate|sqrate|size|tasks|time)\t.*")
 _HDR = ("#[Logging for:", "#[Histogram log format", "#[StartTime:", '"StartTimestamp"')
@@ -47,7 +50,7 @@ def kind_of_span(text: Text) -> Kind | None:
         return "sar"
     if first.startswith(_HDR):
         return "ycsb-hdr"
-    if _IO.fullmatch(first):
+    if any(_IO.fullmatch(line) for line in head):  # a warning may stand above
         return "dfsio-io"
     return "dool" if any(read_banner(line) for line in head) else None
 
@@ -68,14 +71,19 @@ def _monitor(text: Text, time_zone: str) -> SpanFacts:
     hosts = [match.group(1) for line in text.lines if (match := _HOST.fullmatch(line))]
     banner = next(banner for line in text.lines if (banner := read_banner(line)))
     version = ".".join(map(str, banner.version[:3]))
-    return _samples(parsed, hosts, f"{banner.tool} {version}")
+    facts = _samples(parsed, hosts, f"{banner.tool} {version}")
+    starts = (start for line in text.lines if (start := read_start(line)) is not None)
+    if facts.local and (odd := next((start for start in starts if not start.is_dated), None)):
+        return SpanFacts(problem=NO_DATE.format(odd.date_text[:40]))
+    return facts
 
 
 def _sar(text: Text, time_zone: str) -> SpanFacts:
     parsed = parse_sar(text.data, text.file, time_zone)
     hosts = [line.partition(";")[0] for line in text.lines if line and not line.startswith("#")]
     if not parsed.rows and not parsed.quarantined:
-        return SpanFacts(problem=NO_SECTION)
+        single = any(line.startswith(SAR) and ";CPU;" in line for line in text.lines)
+        return SpanFacts(problem=NO_ALL if single else NO_SECTION)
     return _samples(parsed, hosts, "sar")
 
 
@@ -102,6 +110,9 @@ def _samples(parsed: Parsed[HostSample], named: Sequence[str], tool: str) -> Spa
         rows=len(rows),
         local=local,
         bad_lines=len(parsed.quarantined),
+        lacks=tuple(
+            words for name, words in _WANTED.items() if all(getattr(r, name) is None for r in rows)
+        ),
     )
 
 

@@ -30,6 +30,7 @@ _TIMES = (
     (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
     (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")  # by DSTAT_TIMEFMT
 _TOTAL_CPU = ("total cpu usage", "total usage")  # of dstat and dool, and of pcp-dstat
 DAY_S = 86400.0
 _LEAP_YEAR = 2004
@@ -62,6 +63,11 @@ class Start:
     arguments: tuple[str, ...]
     date_text: str
     given_zone: tzinfo | None = None
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether the date can be read; in another locale it cannot."""
+        return _DATE.fullmatch(self.date_text) is not None
 
     @cached_property
     def zone(self) -> tzinfo | None:
@@ -149,14 +155,20 @@ def columns(sections: Sequence[str], names: Sequence[str]) -> tuple[Key, ...]:
 
 
 def epoch_of(time_text: str, start: Start | None) -> float | None:
-    """Epoch seconds of a time without year (dool "Nov-20 17:13:32", dstat "20-11 17:15:29").
+    """Epoch seconds of a time, mostly without year (dool "Nov-20 17:13:32", dstat "20-11 17:15:29").
 
     None if the time zone is unknown. The year is that of the tool's start, or the next if the time would lie
     before the start. RejectedError if the text is not such a time.
     """
+    if _ISO.fullmatch(time_text):
+        return (
+            _epoch_s(time_text, "%Y-%m-%d %H:%M:%S", start.zone) if start and start.zone else None
+        )
     form = next((form for pattern, form in _TIMES if pattern.fullmatch(time_text)), None)
     if form is None:
-        raise RejectedError(f"not a time: {time_text[:40]!r}")
+        raise RejectedError(
+            f"not a time: {time_text[:40]!r}; record with LC_ALL=C, without DSTAT_TIMEFMT"
+        )
     begun_s = start.epoch_s if start else None
     zone = start.zone if start is not None and begun_s is not None else None
     year = int(start.date_text.split()[2]) if start is not None and zone else _LEAP_YEAR
