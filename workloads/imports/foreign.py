@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from density_study.workloads.imports.wrapped import COLOURS
+
 HEAD_BYTES = 2**16
 _TABLE = Path(__file__).with_name("foreign.toml")
 _BOM = b"\xef\xbb\xbf"
@@ -31,7 +33,11 @@ class Foreign:
 
 def foreign(data: bytes, only_look_alikes: bool = False) -> Foreign | None:
     """The format that the beginning of `data` is of; None if it is of none in foreign.toml."""
-    head = data.removeprefix(_BOM)[:HEAD_BYTES].decode("latin-1").replace("\r\n", "\n")
+    head = (
+        COLOURS.sub(b"", data[:HEAD_BYTES].removeprefix(_BOM))
+        .decode("latin-1")
+        .replace("\r\n", "\n")
+    )
     wanted = (one for one in _formats() if one.look_alike or not only_look_alikes)
     return next((one for one in wanted if one.signature.search(head)), None)
 

@@ -25,7 +25,10 @@ MAX_LINES = 2_000_000
 """A line takes a hundred bytes of memory and some microseconds, however short it is."""
 MAX_PARTS = 1_000
 MAP_FILE = "map.yaml"
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK": "zip", b"\xfd7zXZ": "xz"}
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK\3\4": "zip", b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7-Zip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4",
+}  # fmt: skip
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 # Each known format has at least one of these somewhere.
 _SIGNS = (
@@ -85,7 +88,9 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
             return refused(f"compressed with {name}: decompress it first", digest)
-    if data.startswith(_UTF16):
+    if data[257:262] == b"ustar":
+        return refused("an archive of tar: unpack it first", digest)
+    if data.startswith(_UTF16) or _is_utf16(data[:64]):
         return refused("encoded in UTF-16: convert it to UTF-8 first", digest)
     if b"\r" in data and b"\n" not in data:
         return refused(
@@ -107,6 +112,12 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
         tuple(part for part in found if isinstance(part, Piece)),
         tuple(part for part in found if isinstance(part, Refused)),
     )
+
+
+def _is_utf16(head: bytes) -> bool:
+    """Whether these are ASCII characters of two bytes each, without the mark that such files begin with."""
+    halves = sorted((head[::2], head[1::2]), key=any)
+    return len(head) > 2 and not any(halves[0]) and all(halves[1])
 
 
 def _without_bytes(part: Piece | Refused) -> Piece | Refused:

@@ -19,15 +19,18 @@ _MARK = re.compile(
     r"|#\[Logging for: |[0-9-]{10} [0-9:]{12} [0-9]+ sec: [0-9]+ operations; |Command line: -"
 )
 _LOGGED = re.compile(f"{LOGGED}$")
-_COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
-_SOURCE = "source"
+COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+_BLANKS = re.compile(rb"[ \t]+(?=\r?\n|\r?\Z)")
 _FORMS = {
     "indentation": r"[ \t]+",
     "a quotation": r"(?:> ?)+",
     "docker compose": r"[\w.-]+ +\| ",
+    "a step of GitHub Actions": r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=[0-9]{4}-)",
+    "Oozie": r"Stdoutput ",
     "kubectl": r"\[(?:pod/)?[\w./-]+\] ",
     "a time stamp": r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]? ",
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]? (?:std(?:out|err) [FP] )?"  # then as CRI writes it
+    r"(?:[\w.-]+ [\w./-]+\[[0-9]+\]: )?",  # or the journal
     "a time": r"\[?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\]? ",
     "syslog": r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} (?:[\w.-]+ [\w./-]+(?:\[[0-9]+\])?: )?",
     "a name": r"[\w.-]+: ",
@@ -44,9 +47,13 @@ UNKNOWN = "{!r} stands before the tool's own lines: remove it from each line"
 
 def unwrapped(text: Text) -> Text | Refused:
     """The same lines without what others put before them; `text` itself if there is nothing."""
-    data = _COLOURS.sub(b"", text.data) if b"\x1b" in text.data else text.data
+    data = COLOURS.sub(b"", text.data) if b"\x1b" in text.data else text.data
     plain = text if data is text.data else Text(text.file, data, altered=True)
     marked = list(_marked(plain.lines))
+    heads = [line for n, _ in marked if " operations; " not in (line := plain.lines[n - 1])]
+    if heads and all(line != line.rstrip() for line in heads):
+        plain = Text(text.file, _BLANKS.sub(b"", plain.data), altered=True)
+        marked = list(_marked(plain.lines))
     if not any(before for _, before in marked):
         return plain
     forms, names = set[str](), set[str]()

@@ -40,6 +40,7 @@ _STARTS = {
     "loading": re.compile(r"Loading workload\.\.\."),
     "starting": re.compile(r"Starting test\."),
 }
+_JSON_KEY = re.compile(r'"metric" ?: ?"(?=[^"]*"(?: ?, ?"measurement"|,? *$))')
 _JSON = re.compile(r"\s*[\[{].*")
 _EXCEPTION = re.compile(r"(?:Caused by: |Exception in thread .*)?[\w.$]+(?:Exception|Error)\b.*")
 _WITH_STATUS = frozenset({"READ", "UPDATE", "INSERT", "SCAN", "DELETE"})
@@ -75,9 +76,8 @@ class _Run:
 def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
     """The runs of the file, in its order. A run without a readable summary is refused by its line; in a file
     without any summary, such as a client's standard error, it is a piece of kind `ycsb-status`."""
-    first = next((line for line in text.lines if line.strip()), "")
-    if _JSON.fullmatch(first) and '"metric"' in "".join(text.lines[:6]):
-        yield _whole_json(text)
+    if (lines := _json_lines(text)) is not None:
+        yield _json(text, lines)
         return
     runs = [run for run in _runs(text) if not run.is_echo]
     summaries = [run for run in runs if run.summary]
@@ -201,14 +201,31 @@ def _read(file: str, lines: Lines) -> Parsed[SummaryRow] | Refused:
     return parsed
 
 
-def _whole_json(text: Text) -> Piece | Refused:
-    lines = text.cut(1, len(text.lines))
+def _json_lines(text: Text) -> Lines | None:
+    """A summary in JSON, from its first brace: a client's start and status may be above it, and what a shell
+    prints below."""
+    keys = [number for number, line in enumerate(text.lines, start=1) if _JSON_KEY.search(line)]
+    if not keys or any(_kind(line) == "summary" for line in text.lines):
+        return None
+    above = range(max(1, keys[0] - 5), keys[0] + 1)
+    first = next((number for number in above if _JSON.fullmatch(text.lines[number - 1])), None)
+    if first is None:
+        return None
+    closed = enumerate(text.lines[keys[-1] - 1 :], start=keys[-1])
+    last = max((n for n, line in closed if line.rstrip().endswith(("}", "]"))), default=None)
+    return text.cut(first, last or len(text.lines))
+
+
+def _json(text: Text, lines: Lines) -> Piece | Refused:
     parsed = _read(text.file, lines)
     if isinstance(parsed, Refused):
         return parsed
     if why := _incomplete(parsed.rows):
         return Refused(text.file, 0, why)
-    return Piece(text.file, "ycsb-run", 1, lines, _facts(parsed.rows, YcsbFacts(), text, None))
+    run = next(_runs(text), _Run(1, 1))
+    status = text.cut(run.first, lines.first - 1) if run.status else None
+    facts = _facts(parsed.rows, _started(run), text, run)
+    return Piece(text.file, "ycsb-run", 1, lines, facts, status)
 
 
 def _incomplete(rows: Sequence[SummaryRow]) -> str:
@@ -251,9 +268,7 @@ def _started(run: _Run) -> YcsbFacts:
     return YcsbFacts(argv, properties, banner.group(1) if banner else "")
 
 
-def _facts(
-    rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: _Run | None
-) -> YcsbFacts:
+def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:
     whole, by_operation = overall(rows), operation_counts(rows)
     counts = user_operations(rows)
     worked = any(
@@ -278,8 +293,9 @@ def _facts(
         else 0,
         implied=round(whole.runtime_ms / 1000 * whole.throughput_ops_s) if whole else None,
         problem=problem,
+        printed=hash(tuple((row.name, row.measure, row.value) for row in rows)),
     )
-    return facts if run is None else _timed(facts, text, run)
+    return _timed(facts, text, run)
 
 
 def _timed(facts: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:

@@ -28,11 +28,11 @@ MODES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Before each line of the tool, or of HiBench's TestDFSIOEnh, where the console's output was kept: log4j's
-# pattern of Hadoop's clients.
+# Before each line of the tool, or of HiBench's TestDFSIOEnh, where the console's output was kept: patterns
+# of log4j in Hadoop's clients and tests, of logback and of slf4j-simple.
 LOGGED = (
-    r"(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9:.,]+ +)?INFO +"
-    r"(?:[\w.$]+\.)?TestDFSIO(?:Enh)?(?:\$\w+)?: ?"
+    r"(?:(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2}[ T])?[0-9:.,]+ +)?(?:\[[^\]\s]*\] +)?INFO +(?:\[[^\]\s]*\] +)?"
+    r"(?:[\w.$]+\.)?TestDFSIO(?:Enh)?(?:\$\w+)?(?:(?: \(TestDFSIO\.java:[^()\s]*\([0-9]+\)\))? -|:) ?"
 )
 _PREFIX = re.compile(LOGGED)
 HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
