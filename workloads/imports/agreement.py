@@ -40,6 +40,17 @@ def disagreement(main: Piece, other: Piece, time_zone: str | None) -> str:
     return f"{main.file} and {other.file} disagree: {why}" if why else ""
 
 
+def printed(piece: Piece) -> tuple[object, ...] | None:
+    """What a run printed: no two print the same times and rates to the last digit. None for other pieces."""
+    if piece.kind == "ycsb-run":
+        return ("ycsb", piece.ycsb.printed)
+    if piece.kind == "dfsio-results":
+        facts = piece.dfsio
+        sizes = (facts.mode, facts.files, facts.total_mib)
+        return (*sizes, facts.exec_s, facts.date_text, facts.per_stream_mib_s)
+    return None
+
+
 def _history(result: DfsioFacts, history: SpanFacts, time_zone: str | None) -> Iterator[str]:
     if not _OWN_NAME.fullmatch(history.subject):
         yield f"the history is of the job {history.subject}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from density_study.workloads.imports.agreement import printed
 from density_study.workloads.imports.piece import (
     DfsioFacts,
     Piece,
@@ -32,9 +33,12 @@ _NAMES = {
 
 def file_rows(recognised: Mapping[str, Recognised]) -> Iterator[tuple[str, ...]]:
     """A row per piece, refused part and unknown file, with the columns of `FILE_HEADER`."""
+    seen: dict[object, Piece] = {}
     for file, found in recognised.items():
         for piece in found.pieces:
-            yield file, _format(piece), content(piece), _times(piece)
+            first = seen.setdefault(printed(piece) or (file, piece.kind, piece.number), piece)
+            copy = "" if first is piece else f"; a copy of {first}"
+            yield file, _format(piece), content(piece) + copy, _times(piece)
         for refused in found.refused:
             where = f"line {refused.line}: " if refused.line else ""
             yield file, "refused", f"{where}{refused.reason}", ""
@@ -96,6 +100,8 @@ def _span(piece: Piece, facts: SpanFacts) -> str:
         words += f", every {facts.period_s:g} s"
     if piece.kind == "dfsio-history":
         words += f", {facts.tool}"
+    if facts.lacks:
+        words += f"; no {' and no '.join(facts.lacks)}"
     if facts.bad_lines:
         words += f"; {_counted(facts.bad_lines, 'line')} cannot be read"
     return words

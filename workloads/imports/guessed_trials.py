@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from density_study.workloads.imports.agreement import disagreement
+from density_study.workloads.imports.agreement import disagreement, printed
 from density_study.workloads.imports.found_windows import window_of_result, window_of_status
 from density_study.workloads.imports.piece import DFSIO, MONITORS, Kind, Piece
 from density_study.workloads.imports.span_files import log_prefix
@@ -46,17 +46,16 @@ def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial
 
 
 def _results(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """One per run: TestDFSIO prints its result on the console and appends it to a log; the first counts."""
+    """The first of each run: TestDFSIO prints its result on the console and appends it to a log."""
     seen = set()
     for piece in pieces:
-        if piece.kind == "ycsb-run":
+        run = printed(piece)
+        if run is not None and piece.kind == "dfsio-results":
+            facts = piece.dfsio  # the date of both may be a second apart
+            run = (_folder(piece), facts.mode, facts.files, facts.total_mib, facts.exec_s)
+        if run is not None and run not in seen:
+            seen.add(run)
             yield piece
-        elif piece.kind == "dfsio-results":
-            facts = piece.dfsio
-            printed = (_folder(piece), facts.mode, facts.files, facts.total_mib, facts.exec_s)
-            if printed not in seen:
-                seen.add(printed)
-                yield piece
 
 
 def _one_trial(draft: GuessedTrial, own: GuessedTrial) -> bool:

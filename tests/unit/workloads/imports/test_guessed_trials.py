@@ -64,3 +64,11 @@ def test_standard_error_belongs_to_a_run_only_with_status_lines(
     (tmp_path / "ycsb.err").write_text("".join(kept))
     (trial,) = guess(tmp_path)
     assert [piece.file for piece in trial.more] == (["ycsb.err"] if with_status else [])
+
+
+def test_a_copy_of_a_clients_output_is_no_second_repetition(tmp_path: Path) -> None:
+    output = (SAMPLES / "ycsb-0.17.0_hdr.out").read_bytes()
+    for name in ("a.out", "b.out"):
+        (tmp_path / name).write_bytes(output)
+    (trial,) = guess(tmp_path)
+    assert [piece.file for piece in trial.main] == ["a.out"]
