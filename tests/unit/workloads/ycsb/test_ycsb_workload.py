@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from density_study.cluster.model.errors import StudyError
 from density_study.workloads.ycsb import workload
 from density_study.workloads.ycsb.properties import operations_at_most
 from density_study.workloads.ycsb.workload import YcsbWorkload
@@ -17,6 +20,46 @@ __all__ = ["world"]  # the fixture
 LOAD = ["balancer", "create", "warm-up-inserts-1", "balancer", "drop", "create", "WINDOW"]
 FIRST = ["flush-compact-settle", "snapshot", "warm-up-mix-1", "restore", "WINDOW"]
 LATER = ["restore", "WINDOW"]
+
+
+def long(world: World, monkeypatch: pytest.MonkeyPatch, once: bool) -> dict[str, Any]:
+    """Knobs of a table that settles for long; the limit of compactions is lifted by nobody."""
+
+    @contextmanager
+    def lifted(_: object) -> Iterator[None]:
+        world.acts.append("without-limit")
+        yield
+
+    monkeypatch.setattr(workload, "is_worth_it", lambda *_: True)
+    monkeypatch.setattr(workload, "unthrottled", lifted)
+    monkeypatch.setattr(workload, "put_back", lambda *_: False)
+    return {**STEADY, "records": 100_000, "load_once": once}
+
+
+def test_rows_are_counted_only_for_a_copy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full scan of each long load was in no budget."""
+    settled = ["without-limit", "flush-compact-settle", "snapshot", "restore", "warm-up-c-1"]
+    acts = world.trial("c", **long(world, monkeypatch, once=False))
+    assert acts[3:] == [*settled, "restore", "WINDOW"]
+    assert world.trial("c", **STEADY, records=100_000) == LATER
+
+
+def test_a_table_whose_proof_failed_is_not_measured_by_the_next_trial(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knobs = long(world, monkeypatch, once=True)
+
+    def refuse(*_: object) -> None:
+        raise StudyError("the table differs.", "", "")
+
+    monkeypatch.setattr(workload, "keep_or_prove", refuse)
+    proof = ["without-limit", "flush-compact-settle", "count"]
+    for _ in range(2):
+        with pytest.raises(StudyError, match="the table differs"):
+            world.trial("c", **knobs)
+        assert world.acts[-3:] == proof
+    monkeypatch.setattr(workload, "keep_or_prove", lambda *_: None)
+    assert world.trial("c", **knobs) == [*proof, *FIRST[1:2], "restore", "warm-up-c-1", *LATER]
 
 
 def test_a_measured_load_has_warm_daemons_and_an_empty_table(world: World) -> None:
