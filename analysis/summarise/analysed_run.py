@@ -103,6 +103,15 @@ class AnalysedRun:
         """The disclosure of each build that has one."""
         return {m.build: m.disclosure for m in self.manifests if m.disclosure}
 
+    @cached_property
+    def _disclosed(self) -> Mapping[str, dict[str, Any]]:
+        """The last disclosure of each topology that has one: a trial that was skipped has none."""
+        return {m.topology.name: m.disclosure for m in self.manifests if m.disclosure}
+
+    def _of(self, one: TestCaseSummary, key: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._disclosed.get(one.topology, {}).get(key, {})
+        return found
+
     def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:
         """Unexpected differences between builds of these topologies; of all builds if none is named."""
         of_build = {m.build: m.topology for m in self.manifests}
@@ -135,8 +144,7 @@ class AnalysedRun:
     def confounds(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
         """In what two variants differ that is neither density nor disk_type: versions of existing clusters,
         hosts, and what `unequal_hosts` finds."""
-        of = {m.topology.name: m.disclosure.get("existing", {}) for m in self.manifests}
-        a, b = of[first.topology], of[later.topology]
+        a, b = (self._of(one, "existing") for one in (first, later))
         versions = tuple(
             f"{name} {a.get(name)} and {b.get(name)}"
             for name in ("hadoop", "hbase")
@@ -151,9 +159,8 @@ class AnalysedRun:
         return self._unequal_facts(first, later) if len(clusters) == 1 else ()
 
     def _unequal_facts(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-        of = {m.topology.name: m.disclosure.get("facts", {}) for m in self.manifests}
         same_disks = first.disk_type == later.disk_type
-        return unequal_facts(of[first.topology], of[later.topology], same_disks)
+        return unequal_facts(self._of(first, "facts"), self._of(later, "facts"), same_disks)
 
     def declared_between(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
         """By what the study declares, and what moves along with it."""
@@ -167,10 +174,7 @@ class AnalysedRun:
 
     def _javas(self, topology: str) -> dict[str, str]:
         """Guests have those of their image, whatever their host has."""
-        stacks = [
-            m.disclosure.get("stacks", {}) for m in self.manifests if m.topology.name == topology
-        ]
-        found = stacks[0] if stacks else {}
+        found = self._disclosed.get(topology, {}).get("stacks", {})
         return {
             f"stacks.{name}": str(found[name]) for name in ("java", "client_java") if name in found
         }
