@@ -277,6 +277,16 @@ class TableCopied(Event, event="table-copied"):
     seconds: Seconds
 
 
+class TableNotCopied(Event, event="table-not-copied"):
+    """There is no copy of the table `name`. tried: copying failed, and is not tried again; else there was no
+    room. Journals of earlier versions have neither it nor the tag."""
+
+    tag: str = ""
+    name: str
+    why: str
+    tried: bool = False
+
+
 class TablePutBack(Event, event="table-put-back"):
     """The build of `tag` got its table from the copy `name`, not from a load."""
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from density_study.cluster.clients.client_commands import hadoop_command, java_command, serial
+from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB
@@ -24,15 +25,18 @@ from density_study.cluster.state.events import (
     COPIES,
     BuildDestroyed,
     TableCopied,
+    TableNotCopied,
     TablePutBack,
     TableState,
 )
+from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.loading import SLOWEST_COMPACTION_MIB_S
 from density_study.workloads.ycsb.properties import FAMILY, table_on
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 
+Told = TypeVar("Told", TableCopied, TableNotCopied)
 BULK_LOAD = "org.apache.hadoop.hbase.tool.BulkLoadHFilesTool"
 FILES = "files"
 SHELL = "org.apache.hadoop.fs.FsShell"
@@ -68,8 +72,6 @@ def keep_or_prove(
 ) -> None:
     """Copy the settled table, unless there is a copy: then prove that this build's table equals it. `facts`:
     of the verbs `count` and `state`, the last ones. StudyError names what differs."""
-    if not test_case.is_copied_on(context.cluster.topology):
-        return
     state = state_of(*facts[-2:])
     copied = _copy_of(context, test_case)
     if copied is None:
@@ -111,26 +113,33 @@ def difference(loaded: TableState, other: TableState) -> str:
 
 
 def _copy(context: TrialContext, test_case: YcsbTestCase, state: TableState) -> None:
-    """A copy that fails costs later builds a load, and this trial nothing."""
+    """A copy that fails costs later builds a load, and this trial nothing. It leaves no folder, and no later
+    build tries again: that takes as much disk and time each time. Room may come."""
     cluster, journal = context.cluster, context.journal
     site, name, client = _site(context), _name(context, test_case), cluster.topology.client
+    former = _last(journal, site, name, TableNotCopied)
+    if former is not None and former.tried:
+        return
     disk = client.disk.path if client.disk else str(site.root.parent)
     free_mib = context.transport.act(client, "free-mib", disk)
     if free_mib < ROOM * state.mib:
         why = f"{free_mib:,} MiB are free on {disk}, and it takes {state.mib:,}"
-        journal.write("table-not-copied", name=name, why=why)
+        journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=False))
         return
     began_s, topology = time.monotonic(), cluster.topology
     journal.intend("build", site.tag, build=COPIES, provider=topology.provider.name, ports=[])
-    folder = provider_of(topology).make_kept_folder(
-        site, client, f"{name}-{cluster.site.root.name}", f"{FILES}/{FAMILY}", journal
-    )
-    store_files = f"/hbase/data/default/{table_on(cluster, test_case)}/*/{FAMILY}/*"
-    get = _shell(context, "table-copy", "-get", store_files, str(folder / FILES / FAMILY))
+    own_name = f"{name}-{cluster.site.root.name}"
     try:
+        folder = provider_of(topology).make_kept_folder(
+            site, client, own_name, f"{FILES}/{FAMILY}", journal
+        )
+        store_files = f"/hbase/data/default/{table_on(cluster, test_case)}/*/{FAMILY}/*"
+        get = _shell(context, "table-copy", "-get", store_files, str(folder / FILES / FAMILY))
         _run(context, get, state.mib)
-    except StudyError as error:
-        journal.write("table-not-copied", name=name, why=error.what)
+    except (StudyError, OSError) as error:
+        why = error.what if isinstance(error, StudyError) else str(error)
+        journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=True))
+        _remove(site, own_name, journal)
         return
     seconds = time.monotonic() - began_s
     journal.record(
@@ -138,16 +147,27 @@ def _copy(context: TrialContext, test_case: YcsbTestCase, state: TableState) -> 
     )
 
 
+def _remove(site: Site, name: str, journal: Journal) -> None:
+    """The folder of one copy. Those of other tables, and the folders around it, stay for tear-down."""
+    for folder in directories.made(site, journal):
+        if folder.name == name and directories.remove_at(folder, site.tag, levels=1):
+            journal.write("dir-removed", tag=site.tag, path=str(folder))
+
+
 def _copy_of(context: TrialContext, test_case: YcsbTestCase) -> TableCopied | None:
     """The copy of the table that exists now."""
     if not test_case.is_copied_on(context.cluster.topology):
         return None
-    tag, name = _site(context).tag, _name(context, test_case)
-    found: TableCopied | None = None
-    for event in context.journal.events(TableCopied, BuildDestroyed):
-        if isinstance(event, TableCopied) and event.name == name:
+    return _last(context.journal, _site(context), _name(context, test_case), TableCopied)
+
+
+def _last(journal: Journal, site: Site, name: str, kind: type[Told]) -> Told | None:
+    """The last event of the copy `name` since copies were torn down."""
+    found: Told | None = None
+    for event in journal.events(kind, BuildDestroyed):
+        if isinstance(event, kind) and event.name == name:
             found = event
-        elif isinstance(event, BuildDestroyed) and event.tag == tag:
+        elif isinstance(event, BuildDestroyed) and event.tag == site.tag:
             found = None
     return found
 

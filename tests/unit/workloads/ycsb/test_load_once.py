@@ -10,12 +10,19 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
+from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Disk
 from density_study.cluster.model.topology import Node
 from density_study.cluster.providers.provider import provider_named
-from density_study.cluster.state.events import COPIES, TableCopied, TablePutBack, TableState
+from density_study.cluster.state.events import (
+    COPIES,
+    TableCopied,
+    TableNotCopied,
+    TablePutBack,
+    TableState,
+)
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts
@@ -26,6 +33,7 @@ from tests.support.made_runs.fake_ycsb import case
 
 LOADED = TableState(rows=60_000, regions=10, most_files=1, mib=800, locality=1.0)
 CASE = case("c", records=100_000, until_steady=True, warm_up_daemons_s=0.0, load_once=True)
+OTHER = CASE.model_copy(update={"records": 200_000})
 
 
 @pytest.mark.parametrize(
@@ -65,6 +73,9 @@ class Bench:
         cluster = SimpleNamespace(site=site, topology=topology, built=topology)
         transport = SimpleNamespace(act=lambda *_: self.free_mib)
         return SimpleNamespace(cluster=cluster, journal=self.journal, transport=transport)
+
+    def folders(self) -> list[str]:
+        return sorted(map(str, (self.root / "disk").glob(f"density-study/s/*/{COPIES}/*")))
 
     def run(self, _: Any, command: str, __: float) -> None:
         if self.fails and self.fails in command:
@@ -115,27 +126,54 @@ def test_tear_down_of_the_copies_removes_them_and_they_are_not_used_again(bench:
     assert not put_back(bench.build("b2-x"), CASE)
 
 
-@pytest.mark.parametrize(("free_mib", "fails"), [(119, ""), (10**6, "table-copy")])
-def test_without_a_copy_the_next_build_loads_and_tries_again(
-    bench: Bench, free_mib: int, fails: str
-) -> None:
-    bench.free_mib, bench.fails = free_mib, fails
+def test_without_room_for_a_copy_the_next_build_loads_and_tries_again(bench: Bench) -> None:
+    bench.free_mib = 119
     keep_or_prove(bench.build("b1-x"), CASE, facts())
     (said,) = [one for one in bench.journal.read() if one["event"] == "table-not-copied"]
-    assert "119 MiB are free" in said["why"] or "no space left" in said["why"]
-    bench.free_mib, bench.fails = 10**6, ""
+    assert "119 MiB are free" in said["why"]
+    bench.free_mib = 10**6
     later = bench.build("b2-x")
     assert not put_back(later, CASE)
     keep_or_prove(later, CASE, facts())
     assert len(bench.journal.events(TableCopied)) == 1
 
 
+def test_a_copy_that_failed_leaves_no_folder_and_is_not_tried_again(bench: Bench) -> None:
+    keep_or_prove(bench.build("b1-x"), OTHER, facts(200_000))
+    bench.fails = "table-copy"
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (said,) = bench.journal.events(TableNotCopied)
+    assert "no space left" in said.why
+    (kept,) = bench.journal.events(TableCopied)  # of another table
+    assert bench.folders() == [kept.path]
+    bench.fails = ""
+    later = bench.build("b2-x")
+    assert not put_back(later, CASE)
+    keep_or_prove(later, CASE, facts())
+    assert bench.commands == ["table-copy"] and bench.folders() == [kept.path]
+    site = Site(bench.root / "builds" / COPIES, f"s/20261126T000000Z/{COPIES}")
+    tear_down(site, bench.journal)
+    keep_or_prove(bench.build("b3-x"), CASE, facts())  # of a run that was resumed
+    assert len(bench.journal.events(TableCopied)) == 2
+
+
+def test_a_disk_that_takes_no_folder_costs_the_trial_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(directories, "make_at", full)
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (said,) = bench.journal.events(TableNotCopied)
+    assert "No space left on device" in said.why and bench.folders() == []
+
+
 def test_a_small_table_is_loaded_in_each_build(bench: Bench) -> None:
     small = CASE.model_copy(update={"records": 10_000})
     build = bench.build("b1-x")
     assert not small.is_copied_on(build.cluster.topology)  # three JVMs take longer than its load
-    keep_or_prove(build, small, [])
-    assert bench.commands == []
+    assert not put_back(build, small)
 
 
 STUDY = """
