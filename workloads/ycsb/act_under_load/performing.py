@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.act_under_load.rules import act_on
-from density_study.workloads.ycsb.act_under_load.steps import empty, restart
+from density_study.workloads.ycsb.act_under_load.steps import READY_S, STOP_S, empty, restart
 from density_study.workloads.ycsb.properties import table_on
 from density_study.workloads.ycsb.stores.store_tool import store_command
 from density_study.workloads.ycsb.table_tool import TIMEOUT_S, tool_command
@@ -75,8 +75,11 @@ class PerformedAct:
         self.context.injected[:] = [one.model_copy(update=times) for one in self.context.injected]
 
     def stop(self) -> None:
-        """Wait for the step that is under way, and begin no other."""
+        """Wait for the step that is under way, and begin no other: what looks at the cluster next sees none
+        half done."""
         self._stopped.set()
+        if self._done is not None:
+            wait((self._done,), (STOP_S + READY_S) * self.context.timeout_scale)
 
     @property
     def act(self) -> Act:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -134,6 +135,32 @@ def test_servers_are_restarted_one_after_the_other_and_their_end_is_no_surprise(
     assert {(one.node, one.name) for one in performed.context.injected} == {
         (one.node, one.name) for one in VICTIMS
     }
+
+
+def test_stop_waits_for_the_step_under_way_and_begins_no_other(
+    act: Callable[..., PerformedAct], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is stopped here would come back while the next trial is measured."""
+    entered = threading.Event()
+
+    class Slow(Transport):
+        def stop(self, process: ProcessId, *_: float) -> None:
+            entered.set()
+            time.sleep(0.3)
+            super().stop(process)
+
+    monkeypatch.setattr(steps, "jmx_check", lambda *_: lambda: Seen(True, "it answers"))
+    monkeypatch.setattr(steps, "store_of", lambda _: _Ready())
+    transport = Slow()
+    performed = act("rolling-restart", transport)
+    performed.stop()  # before it began
+    performed = act("rolling-restart", transport)
+    performed.begin()
+    assert entered.wait(10)
+    performed.stop()
+    assert transport.done == [
+        ("stop", ("w1", "regionserver-1")), ("serve", ("w1", "regionserver-1")),
+    ]  # fmt: skip
 
 
 class _Ready:
