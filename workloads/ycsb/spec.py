@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
+from density_study.cluster.stores.store import lasting_act_names
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.test_case import WorkloadSpec
@@ -343,13 +344,14 @@ class YcsbSpec(RunsSpec):
                 raise FaultyKeyError(
                     f"less than {RECOVERY_S:g} s are measured after it", "act", at, "at"
                 )
-        if len({(act.do, act.at, act.mix) for act in self.act}) < len(self.act):
+        if len({trial.id for trial in self._faulty(self.act)}) < len(self.act):
             raise FaultyKeyError("two acts are equal", "act")
         changing = [at for at, act in enumerate(self.act) if lasts(act.do)]
         if len(changing) + (self.fault is not None) > 1:
+            *several, last = lasting_act_names()
             raise FaultyKeyError(
                 "only the last trial of a build may change the cluster: a study has one fault, or one of "
-                "balance, rolling-restart and decommission",
+                f"{', '.join(several)} and {last}",
                 *("act", changing[-1], "do"),
             )
         return self
@@ -378,7 +380,8 @@ class YcsbSpec(RunsSpec):
         return next((mix for mix in self.mixes if not is_load(name_of(mix))), None)
 
     def test_cases(self) -> tuple[YcsbTestCase, ...]:
-        return (*super().test_cases(), *self._neighbours(), *self._phases(), *self._faults())
+        faulty = self._faulty((*self.act, *([self.fault] if self.fault else [])))
+        return (*super().test_cases(), *self._neighbours(), *self._phases(), *faulty)
 
     def _phases(self) -> Iterator[YcsbTestCase]:
         """Each on the first table, with the maximum of `threads`, as latency trials."""
@@ -388,8 +391,7 @@ class YcsbSpec(RunsSpec):
                 length_s = self.warm_up + spec.phase.seconds
                 yield run.model_copy(update={"phase": spec.phase, "duration_s": length_s})
 
-    def _faults(self) -> Iterator[YcsbTestCase]:
-        specs: list[ActSpec | FaultSpec] = [*self.act, *([self.fault] if self.fault else [])]
+    def _faulty(self, specs: Iterable[ActSpec | FaultSpec]) -> Iterator[YcsbTestCase]:
         for spec in specs:
             if mix := self._run_mix(spec.mix):
                 run = self.test_case(self.records[0], max(self.threads), mix, spec.rate)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from density_study.cluster.stores.act import FIRST_SERVER, TABLE, Act
 
 _TABLE = ("--table", TABLE)
+_SNAPSHOT = ("of-an-act", *_TABLE)
 ACTS = (
     Act("major-compaction", tool=(("flush-compact-settle", *_TABLE),)),
-    Act("snapshot", tool=(("snapshot", "of-an-act", *_TABLE),)),
+    # an earlier act of the build may have taken it
+    Act("snapshot", tool=(("snapshot", *_SNAPSHOT),), before=(("forget", *_SNAPSHOT),)),
     # tables of a study split only when they are told to
     Act("split", tool=(("split", *_TABLE),), before=(("splittable", *_TABLE),)),
     # a balanced table would not be moved: it begins on one server

@@ -9,15 +9,18 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import store_named
-from density_study.cluster.stores.store import act_names
+from density_study.cluster.stores.store import act_names, lasting_act_names
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.ycsb.act_under_load.rules import lasts
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 ROOT = Path(__file__).parents[4]
 COMPACTION = "{do: major-compaction, at: 10 s, duration: 60 s}"
+SAME_COMPACTION = "{do: major-compaction, at: 10 s, duration: 70 s, mix: read45-insert55}"
+LASTING = "balance, rolling-restart and decommission"
 RESTART = "{do: rolling-restart, at: 5 s, duration: 60 s}"
 
 
@@ -40,6 +43,17 @@ def acts(found: Plan, build: str) -> list[str]:
     return [
         str(one.fault.act) for one in trials if isinstance(one, YcsbTestCase) and one.fault
     ]  # fmt: skip
+
+
+def test_acts_that_differ_in_their_rate_alone_are_two() -> None:
+    slower = COMPACTION.replace("at:", "rate: 25%, at:")
+    trials = (s for s in study(COMPACTION, slower).test_cases() if isinstance(s, YcsbTestCase))
+    ids = [trial.id for trial in trials if trial.fault]
+    assert len(set(ids)) == 2 and ids[1].endswith("-at25pct-major-compaction-at10s")
+
+
+def test_the_lasting_acts_that_are_named_are_those_of_the_stores() -> None:
+    assert [name for name in act_names() if lasts(name)] == sorted(lasting_act_names())
 
 
 def test_every_act_is_named_by_a_store() -> None:
@@ -83,8 +97,11 @@ def test_a_topology_has_the_acts_that_it_can_do() -> None:
         ("{do: split, at: 55 s, duration: 60 s}", "", "less than 10 s are measured after it"),
         ("{do: split, at: 5 s, mix: load}", "", "an act needs a mix besides load"),
         (f"{COMPACTION}, {COMPACTION}", "", "two acts are equal"),
+        # the mix that an act has by default, and another duration
+        (f"{COMPACTION}, {SAME_COMPACTION}", "", "two acts are equal"),
         (RESTART, "fault: {kill: regionserver, at: 10 s, duration: 60 s}", "only the last trial"),
         (f"{RESTART}, {RESTART.replace('rolling-restart', 'balance')}", "", "only the last trial"),
+        (f"{RESTART}, {RESTART.replace('5 s', '6 s')}", "", f"or one of {LASTING}"),
     ],
 )
 def test_faulty_keys_are_named(written: str, more: str, message: str) -> None:

@@ -163,6 +163,14 @@ def test_stop_waits_for_the_step_under_way_and_begins_no_other(
     ]  # fmt: skip
 
 
+def test_a_second_snapshot_of_a_build_replaces_the_first(act: Callable[..., PerformedAct]) -> None:
+    """HBase refuses a snapshot whose name is taken."""
+    transport = Transport()
+    performed = act("snapshot", transport)
+    (before,), (tool,) = performed.act.before, performed.act.tool
+    assert (before[0], tool[0]) == ("forget", "snapshot") and before[1:] == tool[1:]
+
+
 class _Ready:
     def readiness(self, *_: object) -> list[object]:
         return []

@@ -39,6 +39,7 @@ class TableToolTest {
         "dump-variants --table t --family f --output x",
         "ready --regionservers 1",
         "snapshot --table t",
+        "forget --table t",
         "confine --table t",
         "confine --table t --info here",
       })

@@ -13,9 +13,10 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * drop, snapshot NAME, restore NAME, splittable, split, each with --table. Restoring returns the table to the
- * snapshot's state, enabled, and keeps the snapshot. Tables of a study may not split: splittable allows it, and split
- * splits each region in two, all at once, and returns when every daughter is open.
+ * drop, snapshot NAME, restore NAME, forget NAME, splittable, split, each with --table. Restoring returns the table to
+ * the snapshot's state, enabled, and keeps the snapshot. forget deletes a snapshot if it is there, whatever table it is
+ * of. Tables of a study may not split: splittable allows it, and split splits each region in two, all at once, and
+ * returns when every daughter is open.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
   private static final String BY_SIZE =
@@ -38,6 +39,10 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
 
   static Task restore(Arguments arguments) {
     return named(arguments, TableLife::restore);
+  }
+
+  static Task forget(Arguments arguments) {
+    return named(arguments, TableLife::forget);
   }
 
   static Task split(Arguments arguments) {
@@ -102,6 +107,12 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     disable(admin, table);
     admin.restoreSnapshot(name, false);
     admin.enableTable(table);
+  }
+
+  private static void forget(Admin admin, TableName unused, String name) throws IOException {
+    if (admin.listSnapshots().stream().anyMatch(snapshot -> name.equals(snapshot.getName()))) {
+      admin.deleteSnapshot(name);
+    }
   }
 
   private static void disable(Admin admin, TableName table) throws IOException {

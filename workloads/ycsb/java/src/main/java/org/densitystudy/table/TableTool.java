@@ -36,6 +36,7 @@ public final class TableTool {
               Map.entry("drop", TableLife::drop),
               Map.entry("dump-variants", DumpVariants::parse),
               Map.entry("flush-compact-settle", Settle::parse),
+              Map.entry("forget", TableLife::forget),
               Map.entry("load-variants", LoadVariants::parse),
               Map.entry("namespace", Namespace::parse),
               Map.entry("read-back", ReadBack::parse),
