@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Outcome = Literal["invalid", "unknown", "flag"]
 IfNull = Literal["unknown", "pass"]
@@ -25,13 +25,15 @@ class Rule:
     broken: the trial's verdict if it does not; a `flag` is reported but does not change the verdict.
     null: a null in the column makes the trial unknown; `pass` if a null is normal.
     unseen: an existing cluster may not show it: then a null weighs no more than in a record that others made.
-    reason, missing: the cause, with {column} for the trial's value. remedy: what to do about it.
+    reason, missing: the cause, with {column} for the trial's value. remedy: what to do about it, and
+    remedy_of_others: where others measured the trial, so that nothing can be measured again.
     """
 
     check: str
     suite: Suite
     reason: str
     remedy: str
+    remedy_of_others: str
     missing: str = ""
     low: float | None = None
     high: float | None = None
@@ -44,10 +46,18 @@ class Rule:
 
 
 _DECLARED = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
-RULES = tuple(Rule(**declared) for declared in tomllib.loads(_DECLARED)["rules"])
+_AGAIN = "Add a repetition (`study run SPEC --add-repetitions 1`), or clear the trial in Airflow."
+
+
+def _rule(remedy: str, again: bool = False, **declared: Any) -> Rule:
+    """again: measuring the trial again may mend it."""
+    whole = f"{remedy} {_AGAIN}" if again else remedy
+    return Rule(remedy=whole, remedy_of_others=remedy, **declared)
+
+
+RULES = tuple(_rule(**declared) for declared in tomllib.loads(_DECLARED)["rules"])
 _LOGS = "See the trial's logs, `records/<trial>/logs`."
 _RECORDED = "Nobody recorded it. Add it to the map, or accept it (`accept: {{{}: why}}`). Then import again."
-_AGAIN = re.compile(r" Add a repetition \(`study run [^)]*\), or clear the trial in Airflow\.")
 GC_BEARABLE = next(rule.high or 0.0 for rule in RULES if rule.check == "client_gc_share")
 """Share of its time that a client may stand still for garbage collection."""
 _TARGET = [rule for rule in RULES if rule.check == "target_share"]
@@ -57,15 +67,19 @@ TARGET_HELD = (max(rule.low or 0.0 for rule in _TARGET), max(rule.high or 0.0 fo
 
 def remedy_of(reason: str, imported: bool = False) -> str:
     """What to do about a trial with this reason; where no rule made it, the logs have more. imported: others
-    measured it, so that nothing can be measured again."""
+    measured it."""
     text = re.sub(r"^(accepted|unchecked): ", "", reason)
     if imported:
         unknown = next((rule.check for rule in RULES if rule.missing == text), None)
-        return _RECORDED.format(unknown) if unknown else _AGAIN.sub("", remedy_of(reason))
-    exact = [rule.remedy for form, rule in _forms() if form.fullmatch(text)]
+        if unknown:
+            return _RECORDED.format(unknown)
+    exact = [rule for form, rule in _forms() if form.fullmatch(text)]
     flag = f"{text.partition(':')[0]}:"
-    same = [rule.remedy for rule in RULES if rule.reason.startswith(flag)]  # of an older version
-    return next(iter((*exact, *same)), _LOGS)
+    same = [rule for rule in RULES if rule.reason.startswith(flag)]  # of an older version
+    rule = next(iter((*exact, *same)), None)
+    if rule is None:
+        return _LOGS
+    return rule.remedy_of_others if imported else rule.remedy
 
 
 @cache

@@ -54,6 +54,11 @@ def test_what_nobody_recorded_is_added_to_the_map() -> None:
     assert "study run" not in remedies["the workload's window is empty"]
     for rule in RULES:
         assert not rule.missing or rule.check in remedy_of(rule.missing, imported=True)
+        theirs = remedy_of(rule.reason, imported=True)
+        assert "Add a repetition" not in theirs and "Airflow" not in theirs and theirs.endswith(".")
+        assert remedy_of(rule.reason).startswith(theirs), rule.check
+    again = {rule.check for rule in RULES if rule.remedy != rule.remedy_of_others}
+    assert again == {"state", "window_s", "clients_failed", "foreign_tiers"}
 
 
 def test_the_page_does_not_promise_that_it_can_be_repeated() -> None:
