@@ -75,38 +75,52 @@ def judge(
     needs two earlier runs. before: the runs of the baseline. rolling: they are those right before the newest
     run."""
     windows = len(before)
-    numbers = _independent([_deviations(one, 1, windows) for one in courses.values()])
+    deviations = {name: _deviations(one, 1, windows) for name, one in courses.items()}
+    numbers = _independent(list(deviations.values()))
+    fixed = before if not rolling else ()
     return {
-        name: _newest(one, before if not rolling else (), windows, numbers, tolerance)
+        name: _newest(one, deviations[name], fixed, windows, numbers, tolerance)
         for name, one in courses.items()
     }
 
 
 def _newest(
-    one: Course, fixed: Sequence[str], window: int, numbers: float, tolerance: float
+    one: Course,
+    deviations: Mapping[str, _Deviation],
+    fixed: Sequence[str],
+    window: int,
+    numbers: float,
+    tolerance: float,
 ) -> Judged | None:
     tests = numbers * len(TOGETHER)
     found = [
         judged
         for together in TOGETHER
-        if (judged := _judged(one, together, fixed, window, tests, tolerance)) is not None
+        if (judged := _judged(one, deviations, together, fixed, window, tests, tolerance))
+        is not None
     ]
     # the newest run alone, unless only several together are slower
     return next((judged for judged in found if judged.is_regression), found[0] if found else None)
 
 
 def _judged(
-    one: Course, together: int, fixed: Sequence[str], window: int, tests: float, tolerance: float
+    one: Course,
+    deviations: Mapping[str, _Deviation],
+    together: int,
+    fixed: Sequence[str],
+    window: int,
+    tests: float,
+    tolerance: float,
 ) -> Judged | None:
+    """deviations: of the single runs."""
     end = len(one.levels)
     begin = end - together
     base = [n for n in range(begin) if one.runs[n] in fixed and n >= one.start]
     if not base:
         base = list(range(max(one.start, begin - window), begin))
-    deviations = _deviations(one, 1, window)
     if not base or not deviations or max(base) >= begin:
         return None
-    several = _deviations(one, together, window)
+    several = deviations if together == 1 else _deviations(one, together, window)
     is_rolling = max(base) == begin - 1
     memory = _memory(several.values()) if is_rolling else 0.0
     spread = _rms(_left(deviations.values(), _memory(deviations.values()) if is_rolling else 0.0))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from density_study.analysis.findings.power_of_design import SPREADS, Noise
-from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import PlannedQuestion, needed, seconds_of
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan
@@ -85,10 +84,10 @@ def notes(
     if questions:
         unknown = "unknown before a first run of these hosts, so power has three levels"
         yield f"noise: {noise.source if noise.seen else unknown}"
-    spent: set[Cell] = set().union(*(needed(plan, one.cells) for one in questions))
+    spent = needed(plan, {cell for one in questions for cell in one.cells})
     every = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
     if rest := every - spent:
-        rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
+        rest_s = plan.estimate_s - seconds_of(plan, spent)
         yield (
             f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
             "curves and numbers without a verdict; `leave_out` spares them"

@@ -143,12 +143,12 @@ def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
         if test_case not in test_cases:
             continue
         for other in test_cases.values():
-            before = other.writes_for(test_cases[test_case]) or other.measures_for(
-                test_cases[test_case]
-            )
-            if before and (other.id, topology) in ran - found:
-                found.add((other.id, topology))
-                waiting.append((other.id, topology))
+            cell, later = (other.id, topology), test_cases[test_case]
+            if cell not in ran or cell in found:
+                continue
+            if other.writes_for(later) or other.measures_for(later):
+                found.add(cell)
+                waiting.append(cell)
     return frozenset(found)
 
 

@@ -63,7 +63,8 @@ def _in_newest(study: HubStudy, found: HubRun, known: Known) -> Number | None:
         return None
     newest = study.analysed[-1]
     earlier = () if newest is found.summary else (found.summary,)
-    keys = ((entry.test_case, entry.topology) for entry in newest.test_cases)
+    every_key = ((entry.test_case, entry.topology) for entry in newest.test_cases)
+    keys = (key for key in every_key if known.number.endswith("-".join(("", *key))))
     every = (one for key in keys for one in numbers(key, earlier, newest, NOTHING))
     return next((one for one in every if one.id == known.number), None)
 

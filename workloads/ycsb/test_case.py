@@ -91,7 +91,7 @@ class YcsbTestCase(Loading):
         return self._estimate_s(None)
 
     def estimate_on(self, topology: AnyTopology) -> float:
-        return self._estimate_s(hardware_of(topology))
+        return self._estimate_s(None if self.duration_s else hardware_of(topology))
 
     def _estimate_s(self, hardware: Hardware | None) -> float:
         work_s = self.duration_s or self._load_s(hardware)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from density_study.analysis.findings import outlook
 from density_study.analysis.findings.outlook import notes, outlooks
 from density_study.analysis.findings.power_between_runs import check_can_detect, regressions
 from density_study.analysis.findings.power_of_design import Noise
@@ -73,6 +75,19 @@ def test_a_question_names_its_power_its_needs_and_its_time() -> None:
     assert rest.startswith("measured, not tested: 6 of 12 test cases by variant")
     first = next(iter(notes(tuple(_asked().values()), plan(), QUIET, declared=False)))
     assert first == "the study declares no `questions`; these are decided: density-rate"
+
+
+def test_what_all_questions_rest_on_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, made, calls = tuple(_asked(expect=EXPECT).values()), plan(expect=EXPECT), []
+    apart = frozenset[object]().union(*(needed(made, one.cells) for one in asked * 2))
+
+    def counted(*given: Any) -> Any:
+        calls.append(needed(*given))
+        return calls[-1]
+
+    monkeypatch.setattr(outlook, "needed", counted)
+    assert list(notes(asked * 2, made, QUIET, declared=True))
+    assert calls == [apart]
 
 
 def test_repetitions_that_a_question_needs_are_enough_and_no_fewer_are() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from math import log, pi, sin
+from typing import Any
 
 import pytest
 
+from density_study.analysis.comparison import between_runs
 from density_study.analysis.comparison.between_runs import Course, Judged, judge
 
 WAVE = [0.03 * sin(2 * pi * night / 30) for night in range(80)]
@@ -31,6 +33,19 @@ def test_a_drop_is_seen_against_the_night_before(nights: int) -> None:
 def test_independent_nights_are_held_against_the_mean() -> None:
     independent = [0.03 * (-1) ** night for night in range(60)]
     assert judged(independent, 0.0).memory == 0.0
+
+
+def test_the_deviations_of_a_number_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    compute = between_runs._deviations
+
+    def counted(one: Course, together: int, window: int) -> Any:
+        asked.append((*one.runs, str(together)))
+        return compute(one, together, window)
+
+    monkeypatch.setattr(between_runs, "_deviations", counted)
+    judged(WAVE[:61], 0.0)
+    assert len(asked) == len(set(asked)) == len(between_runs.TOGETHER)
 
 
 def test_few_nights_tell_nothing_about_it() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from density_study.analysis.comparison.acknowledged import Known, acknowledge, read_acknowledged
 from density_study.analysis.comparison.compare import compare
+from density_study.analysis.comparison.numbers import Key, Number, numbers
+from density_study.analysis.hub import open_regressions as module
 from density_study.analysis.hub.open_regressions import OpenRegression, open_regressions
 from density_study.analysis.hub.results import results
 from tests.support.made_runs.nightly_runs import hub, nightly, october, run_id, whole
@@ -56,6 +60,22 @@ def test_what_is_accepted_is_not_open(runs: Path) -> None:
     accept(runs)
     assert found(runs) == []
     assert "Open regressions" not in hub(runs)
+
+
+def test_only_the_test_case_of_an_acknowledged_number_is_looked_at(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of a run were, for each."""
+    accept(runs, owner="ada")
+    asked = []
+
+    def counted(key: Key, *more: Any) -> Iterator[Number]:
+        asked.append(key)
+        return numbers(key, *more)
+
+    monkeypatch.setattr(module, "numbers", counted)
+    assert len({one.subject for one in found(runs)}) == 3 and len(asked) == 3
+    assert all(name.endswith("-".join(key)) for name, key in zip(ids(runs), asked, strict=True))
 
 
 def test_assigned_ones_are_open_and_show_the_newest_run(runs: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from density_study.cluster.model.errors import InputError
@@ -9,7 +11,8 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.loading import LEAST_LOAD_LIMIT_S
-from density_study.workloads.ycsb.test_case import YcsbTestCase
+from density_study.workloads.ycsb.test_case import AROUND_ESTIMATE_S, YcsbTestCase
+from tests.support.made_runs.fake_ycsb import case
 
 ROWS = "1000000000"
 ROWS_OF_ONE_THREAD_S = 1e9 / 750
@@ -47,6 +50,12 @@ def load_s(on: str = "") -> float:
     plan = planned("a, c", ROWS, "", "stack: {replication: 3}", on, threads=512)
     first, second = (step.estimate_s for step in plan.trials)
     return abs(first - second)
+
+
+def test_a_trial_of_fixed_length_is_estimated_without_its_nodes() -> None:
+    run = case("c")
+    nowhere: Any = None  # has no nodes
+    assert run.estimate_on(nowhere) == run.estimate_s == AROUND_ESTIMATE_S + 20
 
 
 def test_a_load_of_hours_is_given_more() -> None:
