@@ -18,13 +18,6 @@ from density_study.cluster.model.errors import InputError
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
-UNIT_OF: dict[Resource, str] = {
-    "hdfs_read": "MiB",
-    "hdfs_write": "MiB",
-    "hbase_write": "operations",
-    "hbase_scan": "operations",
-    "genome_job": "jobs",
-}
 SHIPPED = Path(__file__).parent / "profiles"
 _MIB = Range(0, 1e8, "MiB of one genome", "in KiB or bytes, or of several genomes")
 _OPERATIONS = Range(0, 1e11, "operations of one genome", "of several genomes")

@@ -12,6 +12,14 @@ _RESOURCES = {
     "genome_job": "whole-genome jobs",
     "compute": "cores and memory for tasks",
 }
+UNIT_OF = {
+    "hdfs_read": "MiB",
+    "hdfs_write": "MiB",
+    "hbase_write": "operations",
+    "hbase_scan": "operations",
+    "genome_job": "jobs",
+}
+"""Of each resource of a profile."""
 _INPUTS = {
     "peak": "the busiest hour over the mean",
     "availability": "the share of time that the cluster is up",

@@ -170,7 +170,8 @@ class Search:
             copies = self.demand.profile.storage.replication
             most, lacks = ceiling(resource, disk_type, host, copies, hosts), "mib_s for"
         else:
-            most, lacks = shared_ceiling(shared, host, hosts), "network_gbit_s to"
+            lacks = "network_gbit_s to"
+            most = shared_ceiling(shared, host, hosts) if host.network_gbit_s else None
         if most is None:
             raise NotMeasuredError(
                 f"no measured group provides {resource}, and {host.name} has no {lacks} {disk_type}: "

@@ -156,7 +156,9 @@ def _beyond(one: Candidate, search: Search) -> str:
             if supplied.ceiling is not None and supplied.is_at_its_ceiling():
                 each = supplied.ceiling[-1] / supply.hosts[-1]
                 note = f"by their data sheets, its disks carry {each:.4g}/s a host"
-                if one.shared is not None:
+                if one.shared is not None and supplied.ceiling[-1] < one.shared.mib_s:
+                    note = f"its network carries {each:.4g}/s a host"
+                elif one.shared is not None:
                     note = f"{one.shared.disk_type} carries {one.shared.mib_s:.4g}/s in all"
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "

@@ -100,10 +100,11 @@ def ceiling(
     return None if rate is None else hosts * rate / copies
 
 
-def shared_ceiling(shared: SharedStore, host: HostType, hosts: Floats) -> Floats | None:
-    """MiB/s that `hosts` (k,) move to or from a shared file system at most; None without network_gbit_s."""
+def shared_ceiling(shared: SharedStore, host: HostType, hosts: Floats) -> Floats:
+    """MiB/s that `hosts` (k,) move to or from a shared file system at most; all that it carries without
+    network_gbit_s."""
     if host.network_gbit_s is None:
-        return None
+        return np.full_like(hosts, shared.mib_s)
     result: Floats = np.minimum(shared.mib_s, hosts * host.network_gbit_s * MIB_S_PER_GBIT_S)
     return result
 

@@ -11,15 +11,16 @@ from pydantic import ValidationError
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue
-from density_study.analysis.capacity.inputs.profile import read_profile
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
 from density_study.analysis.capacity.plan.carried import Carried
 from density_study.analysis.capacity.plan.plan import Excuse, Plan
-from density_study.analysis.capacity.sizing.candidate import Candidate
+from density_study.analysis.capacity.sizing.candidate import FARTHEST, Candidate
 from density_study.analysis.capacity.sizing.candidates import DISK_EFFICIENCY, Search
 from density_study.analysis.capacity.sizing.carry import carry, carry_each
 from density_study.analysis.capacity.sizing.growth import growth
 from density_study.analysis.capacity.sizing.purchase import purchases
+from density_study.analysis.capacity.sizing.size import _beyond as beyond
 from density_study.analysis.capacity.sizing.size import size
 from tests.unit.analysis.capacity.planning import DRAWS, model, points
 
@@ -106,16 +107,55 @@ def test_the_reason_why_no_host_is_enough_names_the_rate_of_a_measured_file_syst
     )
 
 
-def test_points_measured_on_it_count_and_not_its_data_sheet() -> None:
-    hosts = SHARED.model_copy(update={"hosts": tuple(
-        one.model_copy(update={"cores": 16, "network_gbit_s": 10}) for one in SHARED.hosts
-    )})  # fmt: skip
-    search = Search.of(
-        question(20, (), draws=DRAWS),
+def on_measured_lustre(
+    hosts: Catalogue, network_gbit_s: float | None, genomes: float = 20
+) -> Search:
+    changed_hosts = tuple(
+        one.model_copy(update={"cores": 16, "network_gbit_s": network_gbit_s})
+        for one in hosts.hosts
+    )
+    return Search.of(
+        question(genomes, (), draws=DRAWS),
         with_lustre(),
         read_profile("wgs30x"),
-        hosts,
+        hosts.model_copy(update={"hosts": changed_hosts}),
     )
+
+
+@pytest.mark.parametrize("network_gbit_s", [10, None])
+def test_no_forecast_of_a_measured_group_exceeds_the_whole_file_system(
+    network_gbit_s: float | None,
+) -> None:
+    search = on_measured_lustre(changed(mib_s=100), network_gbit_s)
+    one = next(c for c in search.candidates() if c.disk_type_sequential == "lustre")
+    for supplied in one.provided:
+        if supplied.resource in SEQUENTIAL:
+            assert supplied.supply.group != "the catalogue's disks"
+            assert supplied.rate(FARTHEST).max() == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("gbit_s", "said"),
+    [
+        (0.01, f"its network carries {0.01e9 / 8 / 2**20:.4g}/s a host"),
+        (10, "lustre carries 100/s in all"),
+    ],
+)
+def test_the_bound_that_is_named_is_the_one_that_binds(gbit_s: float, said: str) -> None:
+    hosts = changed(mib_s=100)
+    unknown = hosts.measured_on.model_copy(update={"network_gbit_s": None})
+    hosts = hosts.model_copy(update={"measured_on": unknown})
+    search = on_measured_lustre(hosts, gbit_s, genomes=2000)
+    one = next(c for c in search.candidates() if c.disk_type_sequential == "lustre")
+    supplied = max(one.provided, key=lambda s: float((~np.isfinite(s.need())).mean()))
+    alone = replace(one, provided=(supplied,))
+    assert supplied.resource in SEQUENTIAL
+    reason = beyond(alone, search)
+    assert said in reason, reason
+
+
+def test_points_measured_on_it_count_and_not_its_data_sheet() -> None:
+    search = on_measured_lustre(SHARED, 10)
     one = next(c for c in search.candidates() if c.disk_type_sequential == "lustre")
     read = next(supplied for supplied in one.provided if supplied.resource == "hdfs_read")
     assert read.supply.group != "the catalogue's disks"
