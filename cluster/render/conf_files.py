@@ -114,6 +114,14 @@ def configuration_xml(properties: Mapping[str, str]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
+def with_properties(text: str, more: Mapping[str, str]) -> str:
+    """The text of such a file, with `more` in place of what it has of these names."""
+    properties = {
+        one.findtext("name", ""): one.findtext("value", "") for one in ET.fromstring(text)
+    }
+    return configuration_xml({**properties, **more})
+
+
 def classpath_flag(conf: PurePath, stack: StackName) -> str:
     """The argument that makes `java` read the class path from a file: 180 jars make a command unreadable."""
     return f"@{conf}/{stack}{CLASSPATH_SUFFIX}"

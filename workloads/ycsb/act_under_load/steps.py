@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.lifecycle.rendering import rendering_of
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.render.conf_files import with_properties
 from density_study.cluster.stores.answers import Seen, fetch_json
 from density_study.cluster.stores.hadoop import jmx_check
 from density_study.cluster.stores.store import render, store_of
@@ -49,7 +49,7 @@ def empty(context: TrialContext, stopped: threading.Event) -> None:
     master, worker = cluster.built.master, cluster.built.workers[-1]
     name = f"nodes/{master.name}/hdfs-site.xml"
     excludes = blueprint.places.conf_of(master) / "excludes"
-    text = _with_property(render(blueprint).files[name], "dfs.hosts.exclude", str(excludes))
+    text = with_properties(render(blueprint).files[name], {"dfs.hosts.exclude": str(excludes)})
     address = blueprint.ports.address(worker, "datanode.data")
     put = partial(context.transport.put, master)
     put(f"{address}\n", Path(excludes))
@@ -90,11 +90,3 @@ def _await(
                 f"build {context.cluster.site.root.name}",
                 "read the daemon's log below the run's builds folder.",
             )
-
-
-def _with_property(xml: str, name: str, value: str) -> str:
-    root = ET.fromstring(xml)
-    entry = ET.SubElement(root, "property")
-    ET.SubElement(entry, "name").text = name
-    ET.SubElement(entry, "value").text = value
-    return ET.tostring(root, encoding="unicode")

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.providers.provider import node_paths
-from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.render.conf_files import with_properties
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.loading import COMPACTION_MIB_S
 from density_study.workloads.ycsb.table_tool import table_tool
@@ -59,9 +58,7 @@ def unthrottled(context: TrialContext) -> Iterator[None]:
 
 def without_limit(text: str) -> str:
     """The text of hbase-site.xml, with bounds that no drive reaches."""
-    root = ET.fromstring(text)
-    properties = {one.findtext("name", ""): one.findtext("value", "") for one in root}
-    return configuration_xml({**properties, **dict.fromkeys(_BOUNDS, str(_NO_LIMIT_BYTES_S))})
+    return with_properties(text, dict.fromkeys(_BOUNDS, str(_NO_LIMIT_BYTES_S)))
 
 
 def _kept(context: TrialContext, node: str) -> str:
