@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -24,6 +24,9 @@ class StudyError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what} Remedy: {self.remedy}"
+
+
+E = TypeVar("E", bound=StudyError)
 
 
 @dataclass(eq=False)
@@ -68,6 +71,16 @@ class FaultsError(InputError):
     faults: tuple[StudyError, ...] = ()
 
 
+def together(faults: Sequence[E], where: str = "", remedy: str = "") -> E | FaultsError:
+    """The only fault, or one error that names all. where: what has them. remedy: in place of each one's."""
+    if len(faults) == 1:
+        return faults[0]
+    named = " ".join(f"{one.where}: {one.what}" for one in faults)
+    remedies = remedy or " ".join(dict.fromkeys(one.remedy for one in faults))
+    count = f"{where}, {len(faults)} faults" if where else f"{len(faults)} faults"
+    return FaultsError(named, count, remedies, faults=tuple(faults))
+
+
 def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) -> list[R]:
     """`act` on all items, whatever happens to one. Raises the only error, or all as a FaultsError. most:
     stop at so many."""
@@ -81,10 +94,6 @@ def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) 
             faults += several.faults
         except StudyError as error:
             faults.append(error)
-    if len(faults) == 1:
-        raise faults[0]
     if faults:
-        named = " ".join(f"{one.where}: {one.what}" for one in faults)
-        remedies = " ".join(dict.fromkeys(one.remedy for one in faults))
-        raise FaultsError(named, f"{len(faults)} faults", remedies, faults=tuple(faults))
+        raise together(faults)
     return found

@@ -61,10 +61,7 @@ class Fault(Frozen):
 
     @property
     def what(self) -> str:
-        """In a word or two: 'regionserver', 'cut host', 'slow disk', 'major compaction'."""
-        if self.act:
-            return self.act.replace("-", " ")
-        return self.kill or (f"cut {self.cut}" if self.cut else "slow disk")
+        return _what(self.act, self.kill, self.cut)
 
     @property
     def id(self) -> str:
@@ -106,6 +103,11 @@ class InjectedFault(Frozen):
 
     @property
     def what(self) -> str:
-        if self.act:
-            return self.act.replace("-", " ")
-        return self.kill or (f"cut {self.cut}" if self.cut else "slow disk")
+        return _what(self.act, self.kill, self.cut)
+
+
+def _what(act: str | None, kill: Killed | None, cut: Place | None) -> str:
+    """In a word or two: 'regionserver', 'cut host', 'slow disk', 'major compaction'."""
+    if act:
+        return act.replace("-", " ")
+    return kill or (f"cut {cut}" if cut else "slow disk")

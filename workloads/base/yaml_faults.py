@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from density_study.cluster.model.errors import FaultsError, InputError
+from density_study.cluster.model.errors import InputError, together
 from density_study.workloads.base.checked import (
     dotted,
     location_of,
@@ -42,13 +42,7 @@ def fault_of(
             break
     if more := len(causes) - len(faults):
         faults[-1] = replace(faults[-1], what=f"{faults[-1].what} (and {more} more)")
-    if len(faults) == 1:
-        return faults[0]
-    named = " ".join(f"{one.where}: {one.what}" for one in faults)
-    count = f"{document.name}, {len(faults)} faults"
-    return FaultsError(
-        named, count, f"{reference} lists every key with its unit.", faults=tuple(faults)
-    )
+    return together(faults, document.name, f"{reference} lists every key with its unit.")
 
 
 def _causes(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], Any]]:
