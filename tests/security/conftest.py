@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.security.lossless.simulated import SPEC
+from tests.security.lossless.simulated import SPEC, without_analysis
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -29,8 +29,7 @@ def spec(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def unanalysed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands without the analysis, which has tests of its own."""
-    import density_study.jobs.pipeline as pipeline
-
-    monkeypatch.setattr(pipeline, "analyse", lambda _: None)
+def unanalysed() -> Iterator[None]:
+    """The whole test is without the analysis."""
+    with without_analysis():
+        yield

@@ -26,6 +26,7 @@ ERRORS = {
     errno.EACCES: "no permission",
     errno.EMFILE: "ulimit -n",
 }
+OF_DISKS = {one: ERRORS[one] for one in (errno.ENOSPC, errno.EROFS)}
 FEW = {errno.ENOSPC: "is full"}
 TWO = {errno.EACCES: "no permission", errno.ENOSPC: "is full"}
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from tests.security.lossless.each_write import run
 
@@ -17,6 +21,16 @@ workloads:
   - ycsb: {records: [5000], mixes: [load, read45-insert55], threads: [2], duration: 60 s, warm_up: 2 s,
            warm_up_client: off, warm_up_daemons: off}
 """
+
+
+@contextmanager
+def without_analysis() -> Iterator[None]:
+    """Commands leave out the analysis, which has tests of its own."""
+    import density_study.jobs.pipeline as pipeline
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "analyse", lambda _: None)
+        yield
 
 
 def rehearse(spec: Path, place: Path) -> int:

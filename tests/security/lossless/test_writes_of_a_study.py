@@ -10,10 +10,10 @@ import pytest
 
 from density_study.workloads.record.record import closed_records
 from tests.security.failing_writes import Writes, watched
+from tests.security.lossless.each_write import OF_DISKS
 from tests.security.lossless.simulated import kinds, recorded, rehearse
 
 pytestmark = pytest.mark.usefixtures("runtime")
-ERRORS = {errno.ENOSPC: "is full", errno.EROFS: "is read-only"}
 
 
 @pytest.mark.usefixtures("unanalysed")
@@ -31,7 +31,7 @@ def test_each_write_of_a_study(
     trials = {name for path in place.glob("*/*/records") for name in closed_records(path)}
     assert trials and len(writes.seen) > 40
     steps = kinds(writes.seen, place)
-    for number, words in ERRORS.items():
+    for number, words in OF_DISKS.items():
         for first in steps[:: every if number == errno.ENOSPC else 3 * every]:
             shutil.rmtree(place)
             place.mkdir()

@@ -23,11 +23,11 @@ from density_study.workloads.execution.steps import StepOutcome, carry_out, step
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import closed_records
 from tests.security.failing_writes import Writes, watched
+from tests.security.lossless.each_write import OF_DISKS
 from tests.support.drafts import plan, study
 from tests.support.made_runs.fake_cluster import World, open_again, step_of
 
 pytestmark = pytest.mark.usefixtures("runtime")
-ERRORS = {errno.ENOSPC: "is full", errno.EROFS: "is read-only"}
 
 
 class Runner:
@@ -134,7 +134,7 @@ def test_every_write_of_a_trial(number: int, once: bool, tmp_path: Path, world: 
                 message = carried_out(run, first).message
             except StudyError as error:
                 message = str(error)
-        assert ERRORS[number] in message and "emedy:" in message, (where, message)
+        assert OF_DISKS[number] in message and "emedy:" in message, (where, message)
         begun = [path for path in run.records.glob("*.open") if any(path.rglob("*.out"))]
         carry_out(run, step_of(run, "down", first.build))
         assert not begun or str(first.trial) in files(run), (
