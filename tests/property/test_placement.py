@@ -152,11 +152,21 @@ def test_a_refusal_names_an_amount_that_fits(memory_mib: int, nodes: int) -> Non
         remedy = error.remedy
     else:
         return
-    fits, needed = (int(word) for word in remedy.replace("(", " ").split() if word.isdigit())
+    fits, needed = _amounts(remedy)
     place(host(needed), density, LAYOUT)
     with pytest.raises(InputError):
         place(host(needed - 1), density, LAYOUT)
     assert fits < nodes
+    if fits:
+        place(host(memory_mib), [plain(fits)], LAYOUT)
+
+
+def _amounts(remedy: str) -> tuple[int, int]:
+    """The nodes that fit, 0 if not even one does, and the MiB that all of them need."""
+    *fits, needed = (int(word) for word in remedy.split() if word.isdigit())
+    assert len(fits) == remedy.count("use at most")
+    assert 0 not in fits
+    return sum(fits), needed
 
 
 @given(
@@ -179,7 +189,7 @@ def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
         return
     assert fault.key == ("factors", "vms_per_host")
     assert f", {max(levels)} of vms_per_host" in fault.where
-    fits, needed = (int(word) for word in fault.remedy.split() if word.isdigit())
+    fits, needed = _amounts(fault.remedy)
     place(host(needed), densities, LAYOUT)
     with pytest.raises(InputError):
         place(host(needed - 1), densities, LAYOUT)
