@@ -6,7 +6,7 @@ repetitions. The objective is the sum of the questions' powers; of equal designs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -89,6 +89,15 @@ def best_design(
 ) -> Design | None:
     """None if not even one question fits with five repetitions. `build_s`: bring-up and tear-down."""
     able = [one for one in asked if not one.question.obstacle]
+    names = [one.question.name for one in asked]
+
+    @cache  # subsets and repetitions meet again and again
+    def power(name: str, of: int, share: float, repetitions: int) -> float:
+        question = asked[names.index(name)].question
+        looks = 1 / Looks(MIN_UNITS, most_repetitions(repetitions)).share(repetitions)
+        alone = replace(question, of=of, sequential=False, looks=looks)
+        return alone.power(repetitions, _spread(question, costs, share, noise))
+
     shares = {*SHARES, *(_optimal_share(one.cells, costs, build_s, noise) for one in able)}
     best: Design | None = None
     for subset in _subsets(able):
@@ -96,7 +105,8 @@ def best_design(
             break  # no power is above 1, and what follows is no larger
         # Every subset tries the same shares: else one that would win at another's share is overlooked.
         for share in {max(share, _least_share(subset, costs)) for share in shares}:
-            design = _fitted(asked, subset, share, costs, build_s, noise, budget_s)
+            each_s = repetition_s(_cells(subset), costs, build_s, share)
+            design = _fitted(subset, names, share, each_s, budget_s, power)
             if design and (not best or _rank(design) > _rank(best)):
                 best = design
     return best
@@ -150,32 +160,25 @@ def repetition_s(
 
 
 def _fitted(
-    asked: Sequence[Asked],
     subset: Sequence[Asked],
+    names: Sequence[str],
     share: float,
-    costs: Mapping[Cell, CellCost],
-    build_s: float,
-    noise: Noise,
+    each_s: float,
     budget_s: float,
+    power: Callable[[str, int, float, int], float],
 ) -> Design | None:
-    """The subset with the fewest repetitions that have as much power as all that fit."""
-    cells = _cells(subset)
-    each_s = repetition_s(cells, costs, build_s, share)
+    """The subset with the fewest repetitions that have the most power. `each_s`: of one repetition."""
     most = min(MAX_UNITS, int(budget_s / each_s))
     if most < MIN_UNITS:
         return None
+    chosen = tuple(one.question.name for one in subset)
+    cells = _cells(subset)
     of = sum(len(one.question.comparisons) for one in subset)
 
-    @cache
     def design(repetitions: int) -> Design:
-        powers = dict.fromkeys((one.question.name for one in asked), 0.0)
-        for one in subset:
-            looks = 1 / Looks(MIN_UNITS, most_repetitions(repetitions)).share(repetitions)
-            alone = replace(one.question, of=of, sequential=False, looks=looks)
-            spread = _spread(one.question, costs, share, noise)
-            powers[one.question.name] = alone.power(repetitions, spread)
-        names = tuple(one.question.name for one in subset)
-        return Design(names, cells, share, repetitions, repetitions * each_s, powers)
+        powers = dict.fromkeys(names, 0.0)
+        powers.update((name, power(name, of, share, repetitions)) for name in chosen)
+        return Design(chosen, cells, share, repetitions, repetitions * each_s, powers)
 
     # Not always the most: where hardly anything can be decided, each further look costs more than it brings.
     tried = [*(some for some in TRIED if some < most), most]

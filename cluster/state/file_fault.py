@@ -102,6 +102,12 @@ _WORDS: Mapping[int, _Words] = MappingProxyType(
 def file_fault(error: BaseException | None) -> StudyError | None:
     """The error that a file operation caused, directly or as its `__cause__`; None for any other cause."""
     while error is not None:
+        if isinstance(error, UnicodeEncodeError) and not error.object.isprintable():
+            return StudyError(
+                "a name has bytes that are not UTF-8.",
+                ascii(error.object)[:200],
+                f"rename it, or name something else; {_AGAIN}.",
+            )
         words = _WORDS.get(error.errno or 0) if isinstance(error, OSError) else None
         if isinstance(error, OSError) and words:
             path = _path(error)

@@ -217,6 +217,19 @@ def _shown(params: list[Any]) -> list[Any]:
     return params
 
 
+def _check_no_empty(command: str, words: list[str]) -> None:
+    """A path that is empty would be the working folder. What follows `--` may belong to another program."""
+    own = words[: words.index("--")] if "--" in words else words
+    for before, word in zip(["", *own], own, strict=False):
+        name = word.removesuffix("=") if word.startswith("--") and word.endswith("=") else ""
+        if not word or name:
+            raise InputError(
+                f"{name or before or 'an argument'} has an empty value.",
+                command,
+                "give it a value, or leave it out; a variable of the shell may be unset.",
+            )
+
+
 class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return _shown(super().get_params(ctx))
@@ -226,6 +239,7 @@ class _Command(TyperCommand):
 
         words, warnings = present(ctx.command_path.partition(" ")[2], args)
         if not ctx.resilient_parsing:  # not while the shell completes
+            _check_no_empty(ctx.command_path, words)
             for warning in warnings:
                 err.print(warning, markup=False, soft_wrap=True)
         return super().parse_args(ctx, words)

@@ -91,11 +91,9 @@ def _detached(
     from density_study.dags.airflow_home.child import python
     from density_study.dags.airflow_home.interrupt import Interrupted
 
-    argv = python(
-        "density_study.dags.cli.main", "up", str(spec), "--foreground", "--runs", str(runs)
-    )
-    argv += ["--expires", expires, *(["--build", build] if build else [])]
-    argv += [*(part for each in sets for part in ("--set", each)), *(["--json"] if as_json else [])]
+    argv = python("density_study.dags.cli.main", "up", "--foreground", f"--runs={runs}")
+    argv += [f"--expires={expires}", *([f"--build={build}"] if build else [])]
+    argv += [*(f"--set={each}" for each in sets), *(["--json"] if as_json else []), "--", str(spec)]
     environment = {**os.environ, DETACHES: "1"}
     keeper = subprocess.Popen(
         argv,

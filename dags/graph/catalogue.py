@@ -70,10 +70,14 @@ def read_outline(path: Path) -> StudyFile:
     key = hashlib.sha256(content + _code().encode()).hexdigest()[:32]
     kept = folder / f"{mine}-{key}"
     try:
-        text = kept.read_text(encoding="utf-8")
-    except OSError:
+        return _read(path, kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, LookupError):  # not there yet, or damaged
         text = _made(path)
         _keep(kept, mine, text)
+        return _read(path, text)
+
+
+def _read(path: Path, text: str) -> StudyFile:
     if text.startswith(_FAULT):
         return StudyFile(path, None, text.removeprefix(_FAULT))
     return StudyFile(path, Outline.from_json(text))

@@ -76,7 +76,7 @@ def check_effects(effects: Effects, variants: Iterable[Topology], modes: Set[str
 
 
 def _is_shipped(name: str) -> bool:
-    return (_SETS / f"{name}.yaml").is_file()
+    return f"{name}.yaml" in {shipped.name for shipped in _SETS.iterdir()}
 
 
 def _effects(name: str, value: Any) -> Effects:

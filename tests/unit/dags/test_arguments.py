@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli import main
+from density_study.dags.cli import keep_commands, main
 from density_study.dags.cli.arguments import PANELS, parse_overrides
 from density_study.workloads.base.quantity import duration, seconds
 from density_study.workloads.study.study_file import read_study
@@ -104,3 +104,51 @@ def test_an_invalid_override_is_named(pair: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_overrides([pair])
     assert caught.value.where == f"--set {pair}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    (
+        ("export", "quickstart", "--to", ""),
+        ("export", "quickstart", "--to="),
+        ("list", "--runs", ""),
+        ("import", ""),
+    ),
+)
+def test_an_unset_variable_of_the_shell_is_not_the_working_folder(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="has an empty value") as found:
+        CliRunner().invoke(main.app, list(arguments), catch_exceptions=False)
+    assert found.value.where == f"study {arguments[0]}"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_that_the_shell_runs_may_have_empty_arguments() -> None:
+    with pytest.raises(InputError, match="no cluster is kept"):
+        CliRunner().invoke(main.app, ["shell", "--", "hdfs", ""], catch_exceptions=False)
+
+
+def test_the_keeper_takes_nothing_but_its_options_for_an_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+
+    class Ended:
+        stdout = ()
+        pid = -1
+
+        def __init__(self, argv: list[str], **_: object) -> None:
+            started.extend(argv)
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.chdir(tmp_path)
+    spec = Path("--json.yaml")
+    spec.touch()
+    monkeypatch.setattr(keep_commands.subprocess, "Popen", Ended)
+    monkeypatch.setattr(keep_commands, "_keeps", lambda _: False)
+    CliRunner().invoke(main.app, ["up", "--set", "-x=1", "--", str(spec)])
+    assert started[-4:] == ["--expires=8 h", "--set=-x=1", "--", str(spec)]

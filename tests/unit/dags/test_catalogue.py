@@ -11,7 +11,7 @@ import pytest
 
 from density_study.cluster.model import topology
 from density_study.cluster.state.settings import VARIABLES
-from density_study.dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import home, project_root
 from density_study.dags.graph import catalogue
 from density_study.dags.graph.catalogue import read_outline, study_files
 from density_study.dags.stages import outline as outline_module
@@ -203,3 +203,16 @@ def test_a_cached_outline_needs_no_planning_code() -> None:
             check=True,
         )  # fmt: skip
         assert ended.stdout.strip() == expected
+
+
+@pytest.mark.parametrize(
+    "text", ("", "{", "[]", '{"builds": 1}', '{"study": "mine", "builds": []}')
+)
+def test_a_damaged_outline_is_made_anew(folder: Path, planned: list[Path], text: str) -> None:
+    path = folder / "mine.yaml"
+    path.write_text(STUDY)
+    outline = read_outline(path).outline
+    (kept,) = (home().root / "outlines").iterdir()
+    kept.write_text(text)
+    assert read_outline(path).outline == outline
+    assert planned == [path, path]

@@ -38,6 +38,12 @@ def test_shipped_effects_are_the_talks() -> None:
     assert named_effects("none").are_alike("random")
 
 
+@pytest.mark.parametrize("name", ("../sets/talk", "sets/talk", "/talk"))
+def test_shipped_effects_have_a_name_and_no_path(name: str) -> None:
+    with pytest.raises(InputError, match="no such effects"):
+        named_effects(name)
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 from density_study.cluster.model import extras
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.file_fault import file_fault
 from density_study.cluster.state.journal import JOURNAL, run_folders
 from density_study.dags.cli.capacity.inputs import analysed_run
 from density_study.dags.run_status.status import find_root
@@ -37,6 +39,16 @@ def test_an_unknown_run_is_named_and_nothing_is_written(
     with pytest.raises(InputError, match="20990101T000000Z"):
         study("export", "20990101T000000Z", "--to", "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"\xff")
+    with pytest.raises(UnicodeEncodeError) as found:
+        study("export", str(run(tmp_path, FIRST)), "--to", str(place))
+    fault = file_fault(found.value)
+    assert fault is not None
+    assert fault.what == "a name has bytes that are not UTF-8."
+    assert str(tmp_path) in fault.where
 
 
 def test_a_database_needs_its_extra_and_a_folder_does_not(
