@@ -12,10 +12,10 @@ CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MOST_LINES = 90
-MOST_WORDS = 24_300
+MOST_WORDS = 22_000
 """Of prose, on README and the pages, without records of their time (decisions, proof, known answers)."""
 MOST_OF_A_PAGE = 1_700
-LONGER = {"docs/methodology.md": 2_850}
+LONGER = {"docs/methodology.md": 2_650}
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
