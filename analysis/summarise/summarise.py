@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -36,16 +35,17 @@ from density_study.analysis.summarise.why import between_and_within, trial_cause
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import (
     BuildSummary,
-    Decided,
     FlameGraph,
     Precision,
     Summary,
+    SummaryWarning,
 )
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, QuestionsLeft, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.own_runs import STUDY
 from density_study.workloads import tables
 from density_study.workloads.execution.run import spared_trials, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
@@ -153,17 +153,24 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         device_overheads=tuple(cost for cost in costs if cost.device is not None),
         plan=plan_beside(run_root),
     )
-    return summary.model_copy(update={"decisions": _decisions(run_root, plan, summary)})
+    return _with_decisions(run_root, plan, summary)
 
 
-def _decisions(root: Path, plan: Plan | None, summary: Summary) -> tuple[Decided, ...]:
+def _with_decisions(root: Path, plan: Plan | None, summary: Summary) -> Summary:
     if plan is None:
-        return ()
-    with suppress(
-        StudyError
-    ):  # a study of another version: its findings can be read, its keys cannot
-        return tuple(decisions(root, study_of(root), plan, summary))
-    return ()
+        return summary
+    try:
+        decided = tuple(decisions(root, study_of(root), plan, summary))
+    except StudyError as error:
+        # a study of another version: its findings can be read, its keys cannot
+        untold = SummaryWarning(
+            code="no-decisions",
+            message=f"What became of the study's questions is not in this report: {error.what}",
+            remedy="Make the report with the version of this program that ran the study, or restore its "
+            f"{STUDY}.",
+        )
+        return summary.model_copy(update={"warnings": (*summary.warnings, untold)})
+    return summary.model_copy(update={"decisions": decided})
 
 
 def _flame_graphs(manifests: Sequence[Manifest]) -> Iterator[FlameGraph]:

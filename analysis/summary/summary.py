@@ -310,6 +310,7 @@ WarningCode = Literal[
     "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",
+    "no-decisions",
     "simulated",
 ]
 

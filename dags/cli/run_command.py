@@ -170,7 +170,7 @@ def _run(
         printed.append(check.fault)
 
     overrides = parse_overrides(sets)
-    study = read_study(spec, overrides).study
+    study = read_study(spec, overrides, recorded=True).study  # `open_run` refuses what is new
     fit_s, earlier = budget or study.fit_s, Earlier(study, runs)
 
     def fit() -> StudyFile:

@@ -70,7 +70,7 @@ def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
     known = read_acknowledged(after.absolute().parent)
     compared = compare((first,), later, tolerance, history, known)
     try:
-        files = (read_study(root / "study.yaml") for root in (before, after))
+        files = (read_study(root / "study.yaml", recorded=True) for root in (before, after))
         return Pair(first, later, compared, declared_differences(*files))
     except StudyError as error:
         return Pair(first, later, compared, None, f"{error.where}: {error.what}")

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import chain
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, ValidationInfo
 
 from density_study.cluster.model.secrets import without_logins
 
@@ -53,6 +53,15 @@ class FaultyKeyError(ValueError):
     def __init__(self, message: str, *key: str | int) -> None:
         super().__init__(message)
         self.key = key
+
+
+RECORDED = {"recorded": True}
+"""Context of the validation of a text that was accepted when it was recorded."""
+
+
+def is_recorded(info: ValidationInfo) -> bool:
+    """Whether a rule does not apply, because the text may be older than the rule."""
+    return info.context == RECORDED
 
 
 def at_most(limit: int, reason: str) -> AfterValidator:

@@ -51,18 +51,20 @@ class Document:
         return line
 
 
-def read_yaml(path: Path) -> Document:
-    """The document in `path`. InputError if it is not a regular file, too large, not UTF-8, or not YAML."""
-    return parse_yaml(read_text(path), str(path))
+def read_yaml(path: Path, *, recorded: bool = False) -> Document:
+    """The document in `path`. InputError if it is not a regular file, too large, not UTF-8, or not YAML.
+
+    recorded: read numbers as earlier versions did, which recorded the text: 010 is 8, 12:30 is 750."""
+    return parse_yaml(read_text(path), str(path), recorded=recorded)
 
 
-def parse_yaml(text: str, name: str) -> Document:
+def parse_yaml(text: str, name: str, *, recorded: bool = False) -> Document:
     """As `read_yaml`, from text."""
     if len(text) > MAX_BYTES:
         raise _too_large(name)
     loader: _Loader | None = None
     try:
-        loader = _Loader(text)
+        loader = (_RecordedLoader if recorded else _Loader)(text)
         root = loader.get_single_node()
         value: object = None if root is None else loader.construct_document(root)
     except yaml.reader.ReaderError as error:
@@ -116,6 +118,8 @@ class _Refusal(yaml.MarkedYAMLError):
 
 class _Loader(yaml.SafeLoader):
     """Checks limits while it builds nodes, and so stops reading at the first violation."""
+
+    takes_octal = False
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -173,11 +177,12 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        if node.tag == _INT and _OCTAL.fullmatch(node.value):
-            text = node.value.lstrip("+-0_") or "0"
+        if node.tag == _INT and _OCTAL.fullmatch(node.value) and not self.takes_octal:
+            digits = node.value.lstrip("+-0_") or "0"
+            number = f"-{digits}" if node.value.startswith("-") else digits
             raise _fault(
-                f"{node.value[:40]!r} begins with a zero, which makes it octal; write {text[:40]}, or "
-                "text in quotes",
+                f"{node.value[:40]!r} begins with a zero, which makes it octal; write text in quotes, or the "
+                f"number {number[:40]}",
                 node,
             )
         try:
@@ -189,14 +194,23 @@ class _Loader(yaml.SafeLoader):
         return value
 
 
+class _RecordedLoader(_Loader):
+    """Reads numbers as earlier versions did."""
+
+    takes_octal = True
+
+
+_RecordedLoader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in found if tag not in (_DATE, _VALUE)]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 # 12:30 is no number of base 60, but text
 _Loader.yaml_implicit_resolvers = {
     first: [
         (tag, re.compile(_BASE_60 + form.pattern, form.flags) if tag in (_INT, _FLOAT) else form)
         for tag, form in found
-        if tag not in (_DATE, _VALUE)
     ]
-    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, found in _RecordedLoader.yaml_implicit_resolvers.items()
 }
 
 

@@ -11,13 +11,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import clear
-from density_study.cluster.model.errors import HostBusyError, InputError
+from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
@@ -101,11 +101,11 @@ def open_run(
     """
     own_runs.keep_others_out()
     own_runs.require_state_dir()
-    file = read_study(spec, overrides)
+    runs = runs.absolute()
+    file = _study_file(spec, overrides, runs, request)
     if report is not None:
         for warning in file.warnings:
             report(Check("the study file", warning=warning))
-    runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
     with file.placing_faults(), naming(runs), new_runs(runs):
         check_declared_hosts(file.study, runs)
@@ -149,6 +149,20 @@ def open_run(
                 if file.study.when_busy == "refuse" or not wait:
                     raise
                 time.sleep(QUEUE_LOOK_EVERY_S)
+
+
+def _study_file(
+    spec: Path, overrides: Mapping[str, object] | None, runs: Path, request: RunRequest
+) -> StudyFile:
+    """The study in `spec`. What an earlier version accepted is refused for new runs alone."""
+    try:
+        return read_study(spec, overrides)
+    except InputError:
+        with suppress(StudyError):
+            file = read_study(spec, overrides, recorded=True)
+            if _run_and_plan(runs, file.study, request)[0] is not None:
+                return file
+        raise
 
 
 def reopen_run(run: Run, owner: Owner, dag_run: str, cleared: Sequence[str]) -> None:
@@ -261,7 +275,7 @@ def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | 
 def _asked(run: Run) -> Study:
     """The study that the run was opened with, before it was fitted into its budget."""
     path = run.root / ASKED
-    return read_study(path).study if path.is_file() else run.study
+    return read_study(path, recorded=True).study if path.is_file() else run.study
 
 
 def _newest_own(roots: Sequence[Path]) -> Run | None:

@@ -76,7 +76,7 @@ def study_of(root: Path) -> Study:
     """The study of the run in `root`. StudyError, or OSError, if it cannot be read."""
     path = root / STUDY
     text = read_plain(path, MAX_STUDY_BYTES).decode("utf-8", "replace")
-    return parse_study(text, str(path)).study
+    return parse_study(text, str(path), recorded=True).study
 
 
 def load_run(root: Path) -> Run:

@@ -171,7 +171,7 @@ def read_hypotheses(path: Path) -> Hypotheses:
     """Hypotheses of the study stored with a run; empty if there is no study file. StudyError if invalid."""
     if not path.exists():
         return Hypotheses()
-    document = read_yaml(path)
+    document = read_yaml(path, recorded=True)
     value = document.value if isinstance(document.value, dict) else {}
     rename_study(value, document)
     try:

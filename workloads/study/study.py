@@ -7,7 +7,12 @@ from typing import Any
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from density_study.cluster.model.secrets import has_login
-from density_study.workloads.base.checked import FaultyKeyError, leaves, no_duplicates
+from density_study.workloads.base.checked import (
+    FaultyKeyError,
+    is_recorded,
+    leaves,
+    no_duplicates,
+)
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
@@ -47,7 +52,7 @@ class Study(StudyKeys):
         return sized_by_memory(value, spec_models())
 
     @model_validator(mode="after")
-    def _coherent(self) -> Study:
+    def _coherent(self, info: ValidationInfo) -> Study:
         no_duplicates("host name", [host.name for host in self.hosts], "hosts")
         topologies = self.factors.variants_per_disk_type
         if topologies > MAX_TOPOLOGIES:
@@ -62,6 +67,8 @@ class Study(StudyKeys):
             no_duplicates(what, paths, "hosts", index, "disks")
         if rules_of(self.provider).builds:
             self._check_roles()
+            if not is_recorded(info):
+                self._check_masters()
         elif self.quiet:
             raise FaultyKeyError("nothing is set on the hosts of an existing cluster", "quiet")
         check_provider(self)
@@ -74,15 +81,18 @@ class Study(StudyKeys):
         for role in ("master", "worker", "client"):
             if not any(role in host.roles for host in self.hosts):
                 raise FaultyKeyError(f"no host has the role {role!r}", "hosts", 0, "roles")
+        if not any(host.disks for host in self.hosts if "worker" in host.roles):
+            raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
+
+    def _check_masters(self) -> None:
         masters = [index for index, host in enumerate(self.hosts) if "master" in host.roles]
         if len(masters) > 1:
             first, second = (self.hosts[index].name for index in masters[:2])
             raise FaultyKeyError(
-                f"hosts {first!r} and {second!r} are both master, and a build has one: keep the role of one",
+                f"hosts {first!r} and {second!r} are both master, and a build has one: remove the role from "
+                "all but one host",
                 *("hosts", masters[1], "roles"),
             )
-        if not any(host.disks for host in self.hosts if "worker" in host.roles):
-            raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
 
     def _check_workloads(self) -> None:
         for key, spec in spec_models().items():

@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from density_study.cluster.model.errors import FaultsError, InputError, StudyError
+from density_study.workloads.base.checked import RECORDED
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
 from density_study.workloads.study.renamed_keys import rename_study
@@ -51,17 +52,22 @@ class StudyFile:
         return replace(error, where=f"{where} ({error.where})", key=())
 
 
-def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> StudyFile:
+def read_study(
+    path: Path, overrides: Mapping[str, object] | None = None, *, recorded: bool = False
+) -> StudyFile:
     """The study in `path`, with dotted `overrides` ("stack.base_port": 22000) applied.
 
-    InputError names the file, the line and the key.
+    InputError names the file, the line and the key. recorded: the study is that of an existing run; what
+    earlier versions accepted is not refused.
     """
-    return parse_study(read_text(path), str(path), overrides)
+    return parse_study(read_text(path), str(path), overrides, recorded=recorded)
 
 
-def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = None) -> StudyFile:
+def parse_study(
+    text: str, name: str, overrides: Mapping[str, object] | None = None, *, recorded: bool = False
+) -> StudyFile:
     """The study of a YAML text. `name` denotes it in errors, which are those of `read_study`."""
-    document = parse_yaml(text, name)
+    document = parse_yaml(text, name, recorded=recorded)
     value = document.value
     if not isinstance(value, dict):
         raise InputError(
@@ -72,7 +78,7 @@ def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = N
     overridden = tuple(overrides or ())
     warnings = rename_study(value, document)
     try:
-        study = Study.model_validate(value)
+        study = Study.model_validate(value, context=RECORDED if recorded else None)
     except ValidationError as error:
         raise fault_of(error, document, Study, REFERENCE, overridden) from error
     kept = yaml.safe_dump(value, sort_keys=False) if overrides else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from density_study.jobs.run_folder import point_to_newest
 from density_study.workloads.execution import opening, steps
 from density_study.workloads.execution.opening import RunRequest, open_run, reopen_run
 from density_study.workloads.execution.run import Run, end_run, has_ended, load_run, run_of
+from density_study.workloads.execution.run_facts import UNREADABLE, facts_of
 from density_study.workloads.execution.steps import steps_left
 from density_study.workloads.execution.trial import draft_manifest
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.record.record import Record
+from density_study.workloads.study.hypotheses import read_hypotheses
 from density_study.workloads.study.study import Study
 from tests.support.capacity.populations import measured, truths
 from tests.support.drafts import QUICKSTART, host
@@ -59,6 +62,23 @@ def test_a_stopped_run_is_resumed(tmp_path: Path) -> None:
     assert again.root == first.root
     end_run(again, "ok")
     assert opened(tmp_path).root != first.root
+
+
+def test_a_run_of_an_earlier_version_is_resumed_and_no_new_one_begun(tmp_path: Path) -> None:
+    """`seed: 01` was 1, and is refused now."""
+    spec = tmp_path / "quickstart.yaml"
+    text, found = re.subn(r"(?m)^seed: .*$", "seed: 1", QUICKSTART.read_text())
+    assert found == 1
+    spec.write_text(text)
+    first = open_run(spec, tmp_path / "runs")
+    for file in (spec, first.root / "study.yaml"):
+        file.write_text(text.replace("seed: 1", "seed: 01"))
+    again = open_run(spec, tmp_path / "runs")
+    assert (again.root, again.study.seed) == (first.root, 1)
+    assert facts_of(first.root).state != UNREADABLE
+    assert read_hypotheses(first.root / "study.yaml").question == first.study.question
+    with pytest.raises(InputError, match="begins with a zero"):
+        open_run(spec, tmp_path / "runs", request=RunRequest(fresh=True))
 
 
 def test_added_repetitions_are_the_only_open_steps_of_a_finished_run(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from density_study.cluster.model.configuration import (
     BUILT_IN,
@@ -27,7 +27,7 @@ from density_study.cluster.render.settable import (
     heap_shares_fault,
     property_fault,
 )
-from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, like
+from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, is_recorded, like
 from density_study.workloads.base.quantity import NodeShare, SizeOrShare
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, LevelName, StudyOfFactors
@@ -79,8 +79,9 @@ class JvmSpec(Frozen):
     )
 
     @model_validator(mode="after")
-    def _settable(self) -> JvmSpec:
-        if isinstance(self.heap, int) and self.heap < LEAST_HEAP_MIB:
+    def _settable(self, info: ValidationInfo) -> JvmSpec:
+        is_small = isinstance(self.heap, int) and self.heap < LEAST_HEAP_MIB
+        if is_small and not is_recorded(info):
             raise FaultyKeyError(
                 f"{self.heap} MiB is too small for a daemon, which needs {LEAST_HEAP_MIB} MiB",
                 "heap",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.topology import Jit
@@ -20,7 +20,7 @@ from density_study.cluster.model.versions import (
     vendor_fault,
 )
 from density_study.cluster.stack.java import OLDEST, fault_of
-from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.checked import FaultyKeyError, is_recorded, like
 from density_study.workloads.base.quantity import Percent, SizeMib
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
@@ -53,8 +53,8 @@ Version = Annotated[
 def _of_major(what: str, *known: int) -> AfterValidator:
     """Other major versions have other daemons, properties and protocols."""
 
-    def checked(version: str) -> str:
-        if numbers(version)[0] not in known:
+    def checked(version: str, info: ValidationInfo) -> str:
+        if numbers(version)[0] not in known and not is_recorded(info):
             majors = " or ".join(map(str, known))
             raise ValueError(f"this project runs {what} {majors}, not {what} {version}")
         return version

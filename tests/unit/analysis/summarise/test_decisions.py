@@ -15,7 +15,7 @@ from density_study.analysis.report.charts.findings_table import decisions_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.page import render
 from density_study.analysis.summarise.decisions import _as_seen, decisions
-from density_study.analysis.summarise.summarise import _precision
+from density_study.analysis.summarise.summarise import _precision, _with_decisions
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.state.clock import SimulatedClock
 from density_study.cluster.state.events import QuestionsLeft, RunOpened, StepEnded, StepStarted
@@ -86,6 +86,15 @@ def test_an_open_question_says_what_it_would_take_at_the_ratio_seen(ended: Summa
     few, many = (_as_seen(asked, slight).needs(noise) for noise in (0.01, 0.02))
     assert few and many and 5 < few < many
     assert asked.needs(0.02) == 5, "its plan expects a fifth more"
+
+
+def test_decisions_that_cannot_be_made_are_told_and_not_lost(tmp_path: Path) -> None:
+    plan = rehearsed_plan(parse_study(STUDY, "answered.yaml", {}), tmp_path)
+    (tmp_path / "study.yaml").write_text(f"{STUDY}\nnonsense: 1\n")
+    told = _with_decisions(tmp_path, plan, one_block())
+    assert told.decisions == () and told.warnings[:-1] == one_block().warnings
+    assert told.warnings[-1].code == "no-decisions"
+    assert "unknown key 'nonsense'" in told.warnings[-1].message
 
 
 def test_no_number_of_repetitions_overcomes_an_obstacle(tmp_path: Path) -> None:

@@ -84,6 +84,15 @@ def test_refused_with_the_remedy(name: str) -> None:
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["two masters", "HBase 1", "Hadoop 2", "a heap of 1 MiB"])
+def test_a_recorded_study_is_read_as_when_it_ran(name: str) -> None:
+    """A run of an earlier version, which took it, is resumed, shown and compared."""
+    text = yaml.safe_dump(REFUSED[name][0], sort_keys=False)
+    with pytest.raises(InputError):
+        parse_study(text, "s.yaml")
+    assert parse_study(text, "s.yaml", recorded=True).study.study == "big"
+
+
 @pytest.mark.parametrize(
     "study",
     [
