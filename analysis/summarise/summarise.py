@@ -54,6 +54,7 @@ from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.tables.store import read_table
+from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 
 SUMMARY = "summary.json"
 _FLAME_GRAPH = re.compile(r"monitor/[\w.-]+?\.profile\.([\w.-]+)\.(cpu|lock)\.html")
@@ -111,12 +112,15 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     is_existing = any(map(is_joined, topologies))
     between, within = between_and_within(run, at, test_cases)
     answer = headline(evidence, len(trials), found, is_existing)
+    events = Journal(run_root / JOURNAL).events(Event)
     limits = (
         *simulated,
-        *warnings(run, trials, _planned(plan, run_root), costs, earlier, imported),
+        *warnings(
+            run, trials, _planned(plan, run_root), costs, earlier, imported, uncopied_words(events)
+        ),
     )
     spent = time_spent(
-        Journal(run_root / JOURNAL).events(Event),
+        events,
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
         now_s,
     )

@@ -43,9 +43,10 @@ def warnings(
     costs: Sequence[MonitoringOverhead],
     earlier: Mapping[str, Sequence[Manifest]],
     imported: ImportSummary | None = None,
+    uncopied: Iterable[str] = (),
 ) -> tuple[SummaryWarning, ...]:
     """The most serious first. `planned`: names of the trials in the plan. `earlier`: attempts of a trial
-    before its record, oldest first."""
+    before its record, oldest first. `uncopied`: sentences about tables without a copy."""
     isolation = isolation_of(topology.isolation for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
@@ -63,6 +64,7 @@ def warnings(
         *comparability_warnings(run.unexpected_differences()),
         *unequal_hosts(run.disclosures.values()),
         *map(_overhead, costs),
+        *(SummaryWarning(code="no-table-copy", level="info", message=one) for one in uncopied),
     )
 
 

@@ -311,6 +311,7 @@ WarningCode = Literal[
     "unknown-trials",
     "accepted-unknown",
     "no-decisions",
+    "no-table-copy",
     "simulated",
 ]
 

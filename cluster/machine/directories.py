@@ -145,9 +145,11 @@ def made(site: Site, journal: Journal) -> list[Path]:
     return sorted(path for path in paths if path.exists())
 
 
-def remove(site: Site, journal: Journal) -> None:
-    """Remove this build's directories, and parent folders that are then empty."""
+def remove(site: Site, journal: Journal, name: str = "") -> None:
+    """Remove this build's directories, or those of this name, and parent folders that are then empty."""
     for path in made(site, journal):
+        if name and path.name != name:
+            continue
         inside = path.is_relative_to(site.root.absolute())
         if remove_at(path, site.tag, 1 if inside else None):
             journal.write("dir-removed", tag=site.tag, path=str(path))

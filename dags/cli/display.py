@@ -62,6 +62,7 @@ def status_page(status: Status) -> RenderableType:
         ]
     if status.state == "interrupted":
         rows.append(("next", "study reap cleans up; study run SPEC resumes it"))
+    rows += [("note", note) for note in status.notes]
     return Group(
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
         *(Text(f"{name:<8} {text}", overflow="fold") for name, text in rows),

@@ -28,6 +28,8 @@ from density_study.cluster.state.events import (
 )
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.planning.stated import stated
+from density_study.workloads.ycsb.copies.not_copied import uncopied
 
 if TYPE_CHECKING:
     from density_study.dags.run_status.newest import Sample
@@ -106,7 +108,8 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
     stages = [event for event in recent if isinstance(event, AnalysisStarted)]
     ends = [event for event in recent if isinstance(event, RunEnded)]
     end = ends[-1] if ends else None
-    steps = _Steps(plan, recent)
+    lost = uncopied(recent)
+    steps = _Steps(plan, recent, stated(plan, lost) if lost else {})
     if end:
         remaining_s = 0.0
     elif stages:
@@ -154,10 +157,12 @@ def _unplanned(plan: Plan, event: StepStarted) -> StudyError:
 
 
 class _Steps:
-    """The steps that ended, and the one that runs, since the run was last opened."""
+    """The steps that ended, and the one that runs, since the run was last opened. `stated`: seconds of steps
+    in place of the plan's."""
 
-    def __init__(self, plan: Plan, events: Iterable[Event]) -> None:
+    def __init__(self, plan: Plan, events: Iterable[Event], stated: Mapping[int, float]) -> None:
         self.plan = plan
+        self.stated = stated
         self.ended: list[Ended] = []
         self.current: Step | None = None
         self.since_t = 0.0
@@ -208,5 +213,9 @@ class _Steps:
         """The estimate, times measured over planned seconds of the successful steps of this kind."""
         ran = [one for one in self.ended if one.step.kind == step.kind and one.outcome == "ok"]
         measured_s = sum(one.seconds for one in ran)
-        planned_s = sum(one.step.estimate_s for one in ran)
-        return step.estimate_s * (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
+        planned_s = sum(self._stated_s(one.step) for one in ran)
+        weight = (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
+        return self._stated_s(step) * weight
+
+    def _stated_s(self, step: Step) -> float:
+        return self.stated.get(step.index, step.estimate_s)

@@ -15,6 +15,7 @@ from density_study.cluster.state.run_state import run_state
 from density_study.dags.run_status.progress import Progress, progress
 from density_study.dags.stages.conclusion import failures
 from density_study.workloads.execution.run import Run, import_of, load_run
+from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Status:
     """`state`: running, interrupted (the owner died before the run ended), unknown (the owner cannot be
     checked from this machine), ok or failed. `owner` names the executing process, `silent_s` is the time
     since its last sign of life, None if that is unknown. `stopped`: the run failed with steps or leftovers,
-    and can be resumed.
+    and can be resumed. `notes`: what goes on otherwise than planned, without harm to the numbers.
     """
 
     run: Run
@@ -31,6 +32,7 @@ class Status:
     silent_s: float | None
     progress: Progress
     failures: Sequence[str]
+    notes: Sequence[str] = ()
 
     @property
     def stopped(self) -> bool:
@@ -53,6 +55,7 @@ class Status:
             "owner": self.owner,
             "silent_s": self.silent_s,
             "failures": self.failures,
+            "notes": self.notes,
         }
 
 
@@ -71,6 +74,7 @@ def status_of(run: Run) -> Status:
         found.silent_s if found else None,
         seen,
         _failures(run, seen),
+        tuple(uncopied_words(events)),
     )
 
 

@@ -3,17 +3,18 @@ same hosts with the same software. Does not import Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from statistics import fmean
 
+from density_study.cluster.state.events import TableCopied, TableNotCopied
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.step_times import step_times
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan, Step
-from density_study.workloads.planning.trial_estimates import Estimates
-from density_study.workloads.planning.trial_order import PlannedTrial
+from density_study.workloads.planning.stated import stated
+from density_study.workloads.ycsb.copies.not_copied import uncopied
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def pace(runs: Iterable[Run]) -> Pace:
     around: dict[str, list[tuple[float, float]]] = {}
     counted = 0
     for run in runs:
-        took, stated_s = step_times(run.journal), _stated_s(run.plan)
+        lost = uncopied(run.journal.events(TableCopied, TableNotCopied))
+        took, stated_s = step_times(run.journal), stated(run.plan, lost)
         counted += bool(took)
         for step in run.plan.steps:
             if step.index not in took:
@@ -84,17 +86,6 @@ def pace(runs: Iterable[Run]) -> Pace:
     if not all(taken_s.values()) or not every:
         return Pace()
     return Pace(fmean(taken_s["up"]), fmean(taken_s["down"]), every, ratios, counted)
-
-
-def _stated_s(plan: Plan) -> dict[int, float]:
-    """What this version states of each trial, by its step: the plan has what its own version stated."""
-    copied = set[Hashable]()
-    of_build = {build: Estimates(plan.topology_of(build), copied) for build in plan.builds}
-    return {
-        step.index: of_build[step.build].of(PlannedTrial(step.test_case, probe=step.probe))
-        for step in plan.trials
-        if step.test_case
-    }
 
 
 def _ratio(seen: Sequence[tuple[float, float]]) -> float:

@@ -162,8 +162,8 @@ class TestCase(Frozen):
         """Whether that takes its time once per build; otherwise before each trial."""
         return True
 
-    def copied_on(self, topology: AnyTopology) -> Hashable | None:
-        """The data of which later builds get a copy; None: each build makes its own."""
+    def copied_on(self, topology: AnyTopology) -> str | None:
+        """The name of the copy of its data that later builds get; None: each build makes its own."""
         return None
 
     def prepare_estimate_s(

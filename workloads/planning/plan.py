@@ -4,7 +4,7 @@ plan."""
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
@@ -243,7 +243,7 @@ def _with_repetitions(
             ("repetitions",),
         )
     steps, builds = list(plan.steps), dict(plan.builds)
-    copied = set[Hashable]()
+    copied = set[str]()
     for repetition in range(plan.repetitions + 1, plan.repetitions + repetitions + 1):
         # a generator per repetition: one added later has the order that it would have had from the start
         rng = Random(f"{plan.seed}/{repetition}")
@@ -324,7 +324,7 @@ def _append_build(
     build: str,
     trials: Sequence[PlannedTrial],
     topology: AnyTopology,
-    copied: set[Hashable],
+    copied: set[str],
 ) -> None:
     store = topology.store
 

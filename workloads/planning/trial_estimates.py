@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.search import stretch_after
@@ -12,11 +12,13 @@ from density_study.workloads.planning.trial_order import PlannedTrial
 
 class Estimates:
     """Of one build, asked in the order of its trials: what one wrote or warmed up costs others nothing.
-    `copied`: data of which earlier builds have left a copy; this one adds its own."""
+    `copied`: copies of data that earlier builds have left; this one adds its own, without those in `lost`,
+    which could not be made."""
 
-    def __init__(self, topology: AnyTopology, copied: set[Hashable]) -> None:
+    def __init__(self, topology: AnyTopology, copied: set[str], lost: Collection[str] = ()) -> None:
         self._topology = topology
         self._copied = copied
+        self._lost = lost
         self._is_warmed_up = topology.store.compiled
         self._earlier: list[TestCase] = []
         self._warmed: set[Hashable] = set()
@@ -43,9 +45,10 @@ class Estimates:
         if any(one.prepared == data for one in self._earlier):
             return 0.0
         is_written = any(one.writes_for(test_case) for one in self._earlier)
-        copied = test_case.copied_on(self._topology), self._topology.table_format
-        has_copy = copied[0] is not None and copied in self._copied
-        self._copied.add(copied)
+        copied = test_case.copied_on(self._topology)
+        has_copy = copied in self._copied
+        if copied and copied not in self._lost:
+            self._copied.add(copied)
         return test_case.prepare_estimate_s(self._topology, is_written, has_copy)
 
     def _warm_up_s(self, test_case: TestCase) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Iterator
 
 from density_study.cluster.model.topology import AnyTopology, Jit
@@ -84,8 +85,21 @@ class Loading(YcsbParameters):
     def is_prepared_once(self, topology: AnyTopology) -> bool:
         return topology.store.restores
 
-    def copied_on(self, topology: AnyTopology) -> Hashable | None:
-        return self._table if self.is_copied_on(topology) else None
+    @property
+    def table(self) -> str:
+        """Its name."""
+        if self.variants is not None:
+            return self.variants.table
+        row = f"_{self.row.name}" if self.row.name else ""
+        order = f"_{self.insert_order}" if self.insert_order != "hashed" else ""
+        return f"usertable_{self.records}{row}{order}{'_confined' if self.has_neighbour else ''}"
+
+    def copied_on(self, topology: AnyTopology) -> str | None:
+        return self.copy_on(topology) if self.is_copied_on(topology) else None
+
+    def copy_on(self, topology: AnyTopology) -> str:
+        """The name of a copy of the table, which clusters of the same format can take."""
+        return f"{self.table}-{hashlib.sha256(topology.table_format.encode()).hexdigest()[:8]}"
 
     def is_copied_on(self, topology: AnyTopology) -> bool:
         """Whether later builds get the table from a copy: asked for, and faster than a load."""

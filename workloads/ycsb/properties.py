@@ -32,13 +32,7 @@ PERCENTILES = "50,90,95,99,99.9"
 def table_of(test_case: YcsbTestCase) -> str:
     """One table per number of records, shared by all mixes. Noisy-neighbour trials confine their regions to
     one node and have a table of their own; so does each variant store."""
-    if test_case.variants is not None:
-        return test_case.variants.table
-    row = f"_{test_case.row.name}" if test_case.row.name else ""
-    order = f"_{test_case.insert_order}" if test_case.insert_order != "hashed" else ""
-    return (
-        f"usertable_{test_case.records}{row}{order}{'_confined' if test_case.has_neighbour else ''}"
-    )
+    return test_case.table
 
 
 def table_on(cluster: Cluster, test_case: YcsbTestCase) -> str:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.state.events import TableNotCopied
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.execution.opening import open_run
-from tests.support.made_runs.command import printed, spec
+from tests.support.made_runs.command import printed, spec, study
 
 __all__ = ["spec"]  # the fixture
 
@@ -29,7 +30,12 @@ def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:
     assert listed["study"] == "tiny" and listed["run"] == run.root.name
     status = printed("status", run.root.name)
     assert status["state"] == listed["state"] == "running" and status["folder"] == str(run.root)
-    assert status["steps"] == len(run.plan.steps) and status["failures"] == []
+    assert status["steps"] == len(run.plan.steps) and status["failures"] == status["notes"] == []
+    name = "usertable_100-1a2b3c4d"
+    run.journal.record(TableNotCopied(tag="t", name=name, why="no space left", tried=True))
+    (note,) = printed("status", run.root.name)["notes"]
+    assert note == "load_once: the table usertable_100 is loaded in each build: no space left."
+    assert "note     load_once: the table" in study("status", run.root.name)
 
 
 def test_nothing_to_reap(spec: Path) -> None:

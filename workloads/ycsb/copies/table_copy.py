@@ -8,7 +8,7 @@ regions and blocks lie differs from build to build as after a load.
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -139,19 +139,15 @@ def _copy(context: TrialContext, test_case: YcsbTestCase, state: TableState) -> 
     except (StudyError, OSError) as error:
         why = error.what if isinstance(error, StudyError) else str(error)
         journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=True))
-        _remove(site, own_name, journal)
+        with contextlib.suppress(
+            OSError
+        ):  # of the disk that has just failed: tear-down tries again
+            directories.remove(site, journal, own_name)
         return
     seconds = time.monotonic() - began_s
     journal.record(
         TableCopied(tag=site.tag, name=name, path=str(folder), state=state, seconds=seconds)
     )
-
-
-def _remove(site: Site, name: str, journal: Journal) -> None:
-    """The folder of one copy. Those of other tables, and the folders around it, stay for tear-down."""
-    for folder in directories.made(site, journal):
-        if folder.name == name and directories.remove_at(folder, site.tag, levels=1):
-            journal.write("dir-removed", tag=site.tag, path=str(folder))
 
 
 def _copy_of(context: TrialContext, test_case: YcsbTestCase) -> TableCopied | None:
@@ -179,8 +175,7 @@ def _site(context: TrialContext) -> Site:
 
 def _name(context: TrialContext, test_case: YcsbTestCase) -> str:
     """Of the copy."""
-    made_by = context.cluster.built.table_format.encode()
-    return f"{table_on(context.cluster, test_case)}-{hashlib.sha256(made_by).hexdigest()[:8]}"
+    return test_case.copy_on(context.cluster.built)
 
 
 def _shell(context: TrialContext, name: str, *arguments: str) -> Command:

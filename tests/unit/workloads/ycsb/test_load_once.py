@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,17 +19,24 @@ from density_study.cluster.model.topology import Node
 from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.events import (
     COPIES,
+    Event,
+    RunOpened,
     TableCopied,
     TableNotCopied,
     TablePutBack,
     TableState,
 )
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.dags.run_status.progress import progress
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts
+from density_study.workloads.planning.stated import stated
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.copies import table_copy
+from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 from density_study.workloads.ycsb.copies.table_copy import difference, keep_or_prove, put_back
+from density_study.workloads.ycsb.properties import FAMILY
 from tests.support.made_runs.fake_ycsb import case
 
 LOADED = TableState(rows=60_000, regions=10, most_files=1, mib=800, locality=1.0)
@@ -160,13 +168,43 @@ def test_a_copy_that_failed_leaves_no_folder_and_is_not_tried_again(bench: Bench
 def test_a_disk_that_takes_no_folder_costs_the_trial_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    real = Path.mkdir
 
-    monkeypatch.setattr(directories, "make_at", full)
+    def full(path: Path, *how: Any, **more: Any) -> None:
+        if FAMILY in path.parts:
+            raise OSError(28, "No space left on device")
+        real(path, *how, **more)
+
+    monkeypatch.setattr(Path, "mkdir", full)
     keep_or_prove(bench.build("b1-x"), CASE, facts())
     (said,) = bench.journal.events(TableNotCopied)
     assert "No space left on device" in said.why and bench.folders() == []
+
+
+def test_a_disk_that_fails_again_when_the_folder_is_removed_costs_the_trial_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    bench.fails = "table-copy"
+    monkeypatch.setattr(directories, "_remove", broken)
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (said,) = bench.journal.events(TableNotCopied)
+    assert "no space left" in said.why and len(bench.folders()) == 1
+
+
+def test_a_table_without_a_copy_is_told_until_there_is_one(bench: Bench) -> None:
+    bench.free_mib = 119
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    (told,) = uncopied_words(bench.journal.events(Event))
+    assert told.startswith(
+        "load_once: the table usertable_100000 is loaded in each build until there"
+    )
+    assert "119 MiB are free" in told
+    bench.free_mib = 10**6
+    keep_or_prove(bench.build("b2-x"), CASE, facts())
+    assert not [*uncopied_words(bench.journal.events(Event))]
 
 
 def test_a_small_table_is_loaded_in_each_build(bench: Bench) -> None:
@@ -205,6 +243,20 @@ def test_the_plan_counts_one_load() -> None:
     assert each[0] == loaded[0] and each[1] == each[2]
     # 500 s by the client against 4 GiB at 100 MiB/s
     assert 400 < loaded[1] - each[1] < 480
+
+
+def test_what_is_left_counts_loads_where_there_is_no_copy() -> None:
+    plan, loads = planned("true"), planned("false").trials
+    steps = plan.trials
+    assert steps[0].test_case is not None
+    name = steps[0].test_case.copied_on(plan.topology_of(steps[0].build))
+    assert name and name.startswith("usertable_3000000-")
+    lost = TableNotCopied(tag="t", name=name, why="no space left", tried=True)
+    assert [*stated(plan, {name}).values()] == [step.estimate_s for step in loads]
+    opened = RunOpened(study="s", run="r", tag="t", owner=Owner.of_process(os.getpid()), t=0.0)
+    left = progress(plan, [opened], 0.0).remaining_s
+    more = progress(plan, [opened, lost], 0.0).remaining_s - left
+    assert more == pytest.approx(2 * (loads[1].estimate_s - steps[1].estimate_s))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,12 @@ def test_rows_are_counted_only_for_a_copy(world: World, monkeypatch: pytest.Monk
     assert world.trial("c", **STEADY, records=100_000) == LATER
 
 
+def test_a_table_that_is_too_small_for_a_copy_is_not_counted(world: World) -> None:
+    """`load_once` asks for a copy; this table's load is faster than three JVMs."""
+    acts = world.trial("c", **STEADY, records=10_000, load_once=True)
+    assert "count" not in acts and acts[-2:] == LATER
+
+
 def test_a_table_whose_proof_failed_is_not_measured_by_the_next_trial(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
