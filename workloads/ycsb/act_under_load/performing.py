@@ -75,11 +75,15 @@ class PerformedAct:
         self.context.injected[:] = [one.model_copy(update=times) for one in self.context.injected]
 
     def stop(self) -> None:
-        """Wait for the step that is under way, and begin no other: what looks at the cluster next sees none
-        half done."""
+        """Begin no other step, and wait for the one that is under way, so that what looks at the cluster next
+        sees none half done. One that takes longer than any may goes on, and the journal says so."""
         self._stopped.set()
-        if self._done is not None:
-            wait((self._done,), (STOP_S + READY_S) * self.context.timeout_scale)
+        if self._done is None:
+            return
+        limit_s = (STOP_S + READY_S) * self.context.timeout_scale
+        if wait((self._done,), limit_s).not_done:
+            tag, name = self.context.cluster.site.tag, self.act.name
+            self.context.journal.write("act-not-over", tag=tag, act=name, waited_s=limit_s)
 
     @property
     def act(self) -> Act:

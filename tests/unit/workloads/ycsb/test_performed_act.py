@@ -163,6 +163,28 @@ def test_stop_waits_for_the_step_under_way_and_begins_no_other(
     ]  # fmt: skip
 
 
+def test_a_step_that_hangs_when_its_act_is_broken_off_is_journalled(
+    act: Callable[..., PerformedAct], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, freed = threading.Event(), threading.Event()
+
+    class Hung(Transport):
+        def stop(self, process: ProcessId, *_: float) -> None:
+            entered.set()
+            freed.wait(10)
+
+    monkeypatch.setattr(steps, "store_of", lambda _: _Ready())
+    for name in ("STOP_S", "READY_S"):
+        monkeypatch.setattr(performing, name, 0.01)
+    performed = act("rolling-restart", Hung())
+    performed.begin()
+    assert entered.wait(10)
+    performed.stop()
+    freed.set()
+    (said,) = performed.context.journal.read()
+    assert (said["event"], said["act"]) == ("act-not-over", "rolling-restart")
+
+
 def test_a_second_snapshot_of_a_build_replaces_the_first(act: Callable[..., PerformedAct]) -> None:
     """HBase refuses a snapshot whose name is taken."""
     transport = Transport()
