@@ -46,16 +46,23 @@ def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial
 
 
 def _results(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The first of each run: TestDFSIO prints its result on the console and appends it to a log."""
-    seen = set()
+    """The first of each run: TestDFSIO prints its result on the console and appends it to a log, and files
+    are copied."""
+    seen = set[object]()
     for piece in pieces:
-        run = printed(piece)
-        if run is not None and piece.kind == "dfsio-results":
-            facts = piece.dfsio  # the date of both may be a second apart
-            run = (_folder(piece), facts.mode, facts.files, facts.total_mib, facts.exec_s)
-        if run is not None and run not in seen:
-            seen.add(run)
+        keys = {*_keys(piece)}
+        if keys and not keys & seen:
             yield piece
+        seen |= keys
+
+
+def _keys(piece: Piece) -> Iterator[object]:
+    """What no other run has."""
+    if (run := printed(piece)) is not None:
+        yield run
+    if piece.kind == "dfsio-results":
+        facts = piece.dfsio  # the dates on the console and in the log may be a second apart
+        yield _folder(piece), facts.mode, facts.files, facts.total_mib, facts.exec_s
 
 
 def _one_trial(draft: GuessedTrial, own: GuessedTrial) -> bool:
@@ -89,7 +96,9 @@ def _agreeing(
 def _belonging(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece]) -> list[Piece]:
     """Logs, standard error, reduce output and history of the same run: by name, or alone in the folder."""
     stem, folder = PurePosixPath(result.file).stem, _folder(result)
-    alone = sum(_folder(other) == folder for other in results) == 1
+    outputs = (one for one in pieces if one.kind == "ycsb-run")  # a copy has logs of its own
+    others = (*outputs, *(one for one in results if one.kind == "dfsio-results"))
+    alone = sum(_folder(other) == folder for other in others) == 1
     found = []
     for piece in pieces:
         below = _folder(piece) == folder or folder in PurePosixPath(piece.file).parents

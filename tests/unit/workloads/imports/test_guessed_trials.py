@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.imports.describe import file_rows
 from density_study.workloads.imports.guessed_trials import GuessedTrial, guessed_trials
 from density_study.workloads.imports.recognise import recognise_all
 from tests.property.mutations import SAMPLES
@@ -45,11 +46,17 @@ def test_two_runs_with_other_durations_are_two(tmp_path: Path) -> None:
     assert len(guess(tmp_path)) == 2
 
 
-def test_equal_results_in_two_folders_are_two_runs(tmp_path: Path) -> None:
-    for name in ("one", "two"):
+@pytest.mark.parametrize(("second", "runs"), [("29", 1), ("30", 2)])
+def test_a_result_in_two_folders_is_a_copy_if_it_ended_in_the_same_second(
+    tmp_path: Path, second: str, runs: int
+) -> None:
+    """`study import --dry-run` calls it a copy, too."""
+    for name, at in (("one", "29"), ("two", second)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "results.log").write_text(RESULT)
-    assert len(guess(tmp_path)) == 2
+        (tmp_path / name / "results.log").write_text(RESULT.replace("12:37:29", f"12:37:{at}"))
+    assert len(guess(tmp_path)) == runs
+    said = "\n".join(row[2] for row in file_rows(recognise_all(tmp_path)))
+    assert said.count("a copy of") == 2 - runs
 
 
 @pytest.mark.parametrize("with_status", [True, False])
@@ -72,3 +79,13 @@ def test_a_copy_of_a_clients_output_is_no_second_repetition(tmp_path: Path) -> N
         (tmp_path / name).write_bytes(output)
     (trial,) = guess(tmp_path)
     assert [piece.file for piece in trial.main] == ["a.out"]
+
+
+def test_a_copy_with_logs_of_its_own_does_not_lend_them(tmp_path: Path) -> None:
+    """Two logs of one operation in a trial were drafted, and refused."""
+    sample = SAMPLES / "ycsb-0.17.0_hdrhistogram-2.2.2_READ.hdr"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.out").write_bytes((SAMPLES / "ycsb-0.17.0_hdr.out").read_bytes())
+        (tmp_path / f"{name}-READ.hdr").write_bytes(sample.read_bytes())
+    (trial,) = guess(tmp_path)
+    assert [piece.file for piece in trial.more] == ["a-READ.hdr"]
