@@ -73,7 +73,7 @@ READING: dict[str, tuple[str, ...]] = {
     "ycsb/f04-nosqlbench-summary.txt": ("refused this is a console report of metrics, as of NoSQLBench",),
     "ycsb/f05-fio-terse.txt": ("refused this is fio",),
     "ycsb/f07-hbase-shell.txt": ("refused this is a session of the HBase shell",),
-    "ycsb/f09-terasort-counters.log": ("refused this is the console of a MapReduce job without a result of TestDFSIO",),
+    "ycsb/f09-terasort-counters.log": ("refused this is MRBench, SLive or TeraSort",),
     "ycsb/f10-wrk.txt": ("refused this is a load generator without a reader",),
     "ycsb/f13-benchbase-summary.json": ("refused this is BenchBase",),
     "testdfsio/d01-cdh5-mr1-console.log": ("write, 10 files, 10000 MiB in 169.912 s",),

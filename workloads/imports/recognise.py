@@ -14,7 +14,7 @@ from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.imports.dfsio_blocks import dfsio_pieces
 from density_study.workloads.imports.foreign import foreign
 from density_study.workloads.imports.piece import Piece, Recognised, Refused, Text
-from density_study.workloads.imports.span_files import kind_of_span, span_piece
+from density_study.workloads.imports.span_files import has_sums, kind_of_span, span_piece
 from density_study.workloads.imports.wrapped import unwrapped
 from density_study.workloads.imports.ycsb_runs import ycsb_pieces
 
@@ -149,6 +149,9 @@ def _parts(text: Text, time_zone: str) -> Iterator[Piece | Refused]:
         yield span_piece(plain, kind, time_zone)
         return
     parts = chain(dfsio_pieces(plain), ycsb_pieces(plain))
-    yield from islice(parts, MAX_PARTS)
+    found = list(islice(parts, MAX_PARTS))
+    yield from found
+    if not found and has_sums(plain):
+        yield span_piece(plain, "dfsio-io", time_zone)
     if next(parts, None) is not None:
         yield Refused(text.file, 0, f"more than {MAX_PARTS:,} runs: import them in several files")

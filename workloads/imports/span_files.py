@@ -12,7 +12,7 @@ from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
-from density_study.workloads.monitors.dool_header import read_banner, read_start
+from density_study.workloads.monitors.dool_header import has_year, read_banner, read_start
 from density_study.workloads.monitors.nodecpu import TITLE, parse_nodecpu
 from density_study.workloads.monitors.sar import HEADER as SAR
 from density_study.workloads.monitors.sar import RESTART, parse_sar
@@ -22,7 +22,10 @@ from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
 HEAD_LINES = 20
 NO_TIMES = "no column has the time: record with -t or -T"
-NO_DATE = "no date as in 20 Nov 2026 17:15:28 UTC, but {!r}: write it so, or record with LC_ALL=C"
+NO_DATE = (
+    "no date as in 20 Nov 2026 17:15:28 UTC, but {!r}: correct the Date in the Cmdline line, or record with "
+    "LC_ALL=C"
+)
 NO_SECTION = "no section of CPU, disks or memory: write it with sadf -d FILE -- -u -b -r"
 NO_ALL = "single CPUs, and no row of all of them: write it with sadf -d FILE -- -u -b -r"
 OTHER_HDR = (
@@ -50,9 +53,14 @@ def kind_of_span(text: Text) -> Kind | None:
         return "sar"
     if first.startswith(_HDR):
         return "ycsb-hdr"
-    if any(_IO.fullmatch(line) for line in head):  # a warning may stand above
+    if _IO.fullmatch(first):
         return "dfsio-io"
     return "dool" if any(read_banner(line) for line in head) else None
+
+
+def has_sums(text: Text) -> bool:
+    """Whether a file without another piece is a reduce output, below a warning."""
+    return any(_IO.fullmatch(line) for line in text.lines[:HEAD_LINES])
 
 
 def span_piece(text: Text, kind: Kind, time_zone: str = "") -> Piece | Refused:
@@ -73,7 +81,8 @@ def _monitor(text: Text, time_zone: str) -> SpanFacts:
     version = ".".join(map(str, banner.version[:3]))
     facts = _samples(parsed, hosts, f"{banner.tool} {version}")
     starts = (start for line in text.lines if (start := read_start(line)) is not None)
-    if facts.local and (odd := next((start for start in starts if not start.is_dated), None)):
+    yearless = any(row.time_text and not has_year(row.time_text) for row in parsed.rows)
+    if yearless and facts.local and (odd := next((s for s in starts if not s.is_dated), None)):
         return SpanFacts(problem=NO_DATE.format(odd.date_text[:40]))
     return facts
 

@@ -20,7 +20,7 @@ _MARK = re.compile(
 )
 _LOGGED = re.compile(f"{LOGGED}$")
 COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
-_BLANKS = re.compile(rb"[ \t]+(?=\r?\n|\r?\Z)")
+_BLANKS = re.compile(rb"(?<![ \t])[ \t]+(?=\r?\n|\r?\Z)")
 _FORMS = {
     "indentation": r"[ \t]+",
     "a quotation": r"(?:> ?)+",

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
@@ -42,6 +42,7 @@ _STARTS = {
 }
 _JSON_KEY = re.compile(r'"metric" ?: ?"(?=[^"]*"(?: ?, ?"measurement"|,? *$))')
 _JSON = re.compile(r"\s*[\[{].*")
+_BRACES = re.compile(r"[\[{\s]*")
 _EXCEPTION = re.compile(r"(?:Caused by: |Exception in thread .*)?[\w.$]+(?:Exception|Error)\b.*")
 _WITH_STATUS = frozenset({"READ", "UPDATE", "INSERT", "SCAN", "DELETE"})
 _SIGNS = ("Client ", "Command line: ", "Loading workload", "Starting test")
@@ -207,11 +208,15 @@ def _json_lines(text: Text) -> Lines | None:
     keys = [number for number, line in enumerate(text.lines, start=1) if _JSON_KEY.search(line)]
     if not keys or any(_kind(line) == "summary" for line in text.lines):
         return None
-    above = range(max(1, keys[0] - 5), keys[0] + 1)
+    top = keys[0]
+    while top > 1 and _BRACES.fullmatch(text.lines[top - 2]):
+        top -= 1
+    above = range(top, keys[0] + 1)
     first = next((number for number in above if _JSON.fullmatch(text.lines[number - 1])), None)
     if first is None:
         return None
-    closed = enumerate(text.lines[keys[-1] - 1 :], start=keys[-1])
+    below = enumerate(text.lines[keys[-1] - 1 :], start=keys[-1])
+    closed = takewhile(lambda one: _kind(one[1]) is None, below)  # another client may be there
     last = max((n for n, line in closed if line.rstrip().endswith(("}", "]"))), default=None)
     return text.cut(first, last or len(text.lines))
 
@@ -222,8 +227,11 @@ def _json(text: Text, lines: Lines) -> Piece | Refused:
         return parsed
     if why := _incomplete(parsed.rows):
         return Refused(text.file, 0, why)
-    run = next(_runs(text), _Run(1, 1))
-    status = text.cut(run.first, lines.first - 1) if run.status else None
+    # one above the last may have failed, or printed its summary elsewhere
+    above = [run for run in _runs(text) if run.first < lines.first and not run.is_echo]
+    run = above[-1] if above else _Run(1, 1)
+    has_status = any(number < lines.first for number in run.status)
+    status = text.cut(run.first, lines.first - 1) if has_status else None
     facts = _facts(parsed.rows, _started(run), text, run)
     return Piece(text.file, "ycsb-run", 1, lines, facts, status)
 

@@ -160,14 +160,17 @@ def epoch_of(time_text: str, start: Start | None) -> float | None:
     None if the time zone is unknown. The year is that of the tool's start, or the next if the time would lie
     before the start. RejectedError if the text is not such a time.
     """
-    if _ISO.fullmatch(time_text):
-        return (
-            _epoch_s(time_text, "%Y-%m-%d %H:%M:%S", start.zone) if start and start.zone else None
-        )
+    if has_year(time_text):
+        known = start.zone if start else None
+        epoch_s = _epoch_s(time_text, "%Y-%m-%d %H:%M:%S", known or UTC)
+        if epoch_s is None:
+            raise _no_such(time_text)
+        return epoch_s if known else None
     form = next((form for pattern, form in _TIMES if pattern.fullmatch(time_text)), None)
     if form is None:
         raise RejectedError(
-            f"not a time: {time_text[:40]!r}; record with LC_ALL=C, without DSTAT_TIMEFMT"
+            f"not a time: {time_text[:40]!r}; record with LC_ALL=C, without DSTAT_TIMEFMT or with "
+            "DSTAT_TIMEFMT='%Y-%m-%d %H:%M:%S'"
         )
     begun_s = start.epoch_s if start else None
     zone = start.zone if start is not None and begun_s is not None else None
@@ -176,7 +179,16 @@ def epoch_of(time_text: str, start: Start | None) -> float | None:
         epoch_s = _epoch_s(f"{candidate} {time_text}", f"%Y {form}", zone or UTC)
         if epoch_s is not None and (begun_s is None or epoch_s >= begun_s - DAY_S):
             return epoch_s if zone else None
-    raise RejectedError(f"no such time: {time_text[:40]!r}")
+    raise _no_such(time_text)
+
+
+def has_year(time_text: str) -> bool:
+    """Whether the time is one of DSTAT_TIMEFMT in ISO form, which does not depend on the tool's start."""
+    return _ISO.fullmatch(time_text) is not None
+
+
+def _no_such(time_text: str) -> RejectedError:
+    return RejectedError(f"no such time: {time_text[:40]!r}")
 
 
 def _epoch_s(text: str, form: str, zone: tzinfo) -> float | None:

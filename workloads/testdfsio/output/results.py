@@ -32,7 +32,7 @@ MODES: Mapping[str, str] = MappingProxyType(
 # of log4j in Hadoop's clients and tests, of logback and of slf4j-simple.
 LOGGED = (
     r"(?:(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2}[ T])?[0-9:.,]+ +)?(?:\[[^\]\s]*\] +)?INFO +(?:\[[^\]\s]*\] +)?"
-    r"(?:[\w.$]+\.)?TestDFSIO(?:Enh)?(?:\$\w+)?(?:(?: \(TestDFSIO\.java:[^()\s]*\([0-9]+\)\))? -|:) ?"
+    r"(?:[\w.$]+\.)?TestDFSIO(?:Enh)?(?:\$\w+)?(?:(?: \(TestDFSIO(?:Enh)?\.java:[^()\s]*\([0-9]+\)\))? -|:) ?"
 )
 _PREFIX = re.compile(LOGGED)
 HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")

@@ -99,6 +99,18 @@ FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "json-below-start": (f"{STARTED}{JSON}\n", ("lines 4 to 20: 2,000 operations in 2.009 s",)),
     "json-below-status": (f"{STARTED}{STATUS}{JSON}\nreal 0m3s\n", ("2,000 operations",)),
     "json-below-start-cut": (f"{STARTED}{JSON[:-30]}", ("refused line 17: incomplete JSON object",)),
+    "json-below-a-log-line": (
+        f"{STARTED}[Thread-2] INFO c.e.Pool - ready\n{JSON}\n",
+        ("lines 5 to 21: 2,000 operations in 2.009 s",),
+    ),
+    "console-above-sums": (
+        f"{DFSIO}$ hdfs dfs -cat io_write/part-00000\n{REDUCED}",
+        (READ_DFSIO, "!refused"),
+    ),
+    "log4j-of-hibench": (
+        prefixed("14/05/02 11:20:33 INFO dfsioe.TestDFSIOEnh (TestDFSIOEnh.java:analyze(905)) - ", DFSIO),
+        (READ_DFSIO,),
+    ),
     "oozie": (prefixed("Stdoutput ", DFSIO), (READ_DFSIO,)),
     "log4j-of-tests": (
         prefixed("2014-05-02 11:20:33,123 INFO  fs.TestDFSIO (TestDFSIO.java:analyzeResult(905)) - ", DFSIO),
@@ -120,9 +132,17 @@ FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "dfsio-twice": (f"{DFSIO}\n{DFSIO}", ("run 2", "a copy of dfsio-twice, lines 1 to 8")),
     # monitors
     "iso-times": (dstat(day="2026-11-20"), ("2 rows of dn1", "17:15:30 to 17:15:31")),
-    "french-month": (dstat("20 nov. 2026 17:15:28 UTC"), ("refused no date as in", "LC_ALL=C", "!zone")),
+    "no-such-day": (dstat(day="2026-02-30"), ("refused", "no such time: '2026-02-30", "!zone")),
+    "iso-times-below-a-french-date": (
+        dstat("20 nov. 2026 17:15:28 CET", "2026-11-20"),
+        ("local times: time_zone is needed", "!refused"),
+    ),
+    "french-month": (
+        dstat("20 nov. 2026 17:15:28 UTC"),
+        ("refused no date as in", "the Cmdline line", "LC_ALL=C", "!zone"),
+    ),
     "chinese-month": (dstat("20 11月 2026 17:15:28 UTC"), ("refused no date as in", "!zone")),
-    "localised-times": (dstat(day="nov.-20"), ("refused", "not a time", "LC_ALL=C")),
+    "localised-times": (dstat(day="nov.-20"), ("refused", "not a time", "LC_ALL=C", "TIMEFMT='%Y-%m-%d %H")),
     "single-cores": (dstat(keys=CORES, row="10,2,87,1,0"), ("2 rows", "no CPU of all cores")),
     "sadf-single-cores": (SADF, ("refused single CPUs", "!no section")),
     # of tools without a reader
@@ -178,6 +198,31 @@ def test_a_client_of_a_json_summary_keeps_its_start_and_its_status(tmp_path: Pat
     (piece,) = recognise(tmp_path, "a").pieces
     assert (piece.ycsb.number("-threads"), piece.ycsb.at_elapsed_s) == (8, 10)
     assert piece.status is not None and piece.status.data.decode().endswith(STATUS)
+
+
+@pytest.mark.parametrize("above", [STARTED, f"{STARTED}{STATUS}"])
+def test_a_json_summary_is_that_of_the_client_started_last(above: str, tmp_path: Path) -> None:
+    """Above may be an attempt that failed, or a load whose summary went to another file."""
+    first = above.replace("threads 8", "threads 64").replace("10 sec", "90 sec")
+    (tmp_path / "a").write_text(f"{first}java.io.IOException: no\n{STARTED}{STATUS}{JSON}\n")
+    (piece,) = recognise(tmp_path, "a").pieces
+    assert (piece.ycsb.number("-threads"), piece.ycsb.at_elapsed_s) == (8, 10)
+    assert piece.status is not None and piece.status.data.decode() == f"{STARTED}{STATUS}"
+
+
+def test_a_client_below_a_json_summary_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(f"{JSON}\n{STARTED}{STATUS}")
+    (piece,) = recognise(tmp_path, "a").pieces
+    assert piece.status is None and piece.ycsb.at is None
+    assert piece.lines.data.decode() == f"{JSON}\n"
+
+
+@pytest.mark.timeout(60)
+def test_a_long_run_of_blanks_is_read_once(tmp_path: Path) -> None:
+    spaced = lined("{}  \n", YCSB)
+    (tmp_path / "a").write_text(f"{spaced}x{' ' * 500_000}y\n")
+    (piece,) = recognise(tmp_path, "a").pieces
+    assert sum(piece.ycsb.counts.values()) == 10_000
 
 
 def test_a_copy_in_another_file_is_named(tmp_path: Path) -> None:
