@@ -113,7 +113,9 @@ class ContainerHost:
 
 
 PYTHON = "python3"
-JUMP = r"(?:([a-z_][a-z0-9_.-]{0,31})@)?([A-Za-z0-9][A-Za-z0-9.-]{0,252})(?::([1-9][0-9]{0,4}))?"
+USER = r"[a-z_][a-z0-9_.-]{0,31}"
+"""A user's name on a host: dots are those of companies; no domain."""
+JUMP = rf"(?:({USER})@)?([A-Za-z0-9][A-Za-z0-9.-]{{0,252}})(?::([1-9][0-9]{{0,4}}))?"
 """A host through which others are reached: user, address and port."""
 
 

@@ -55,14 +55,14 @@ class KerberosSpec(Frozen):
     def kerberos(self) -> Kerberos:
         return Kerberos(
             self.principal or "",
-            _expanded(self.keytab),
-            _expanded(self.ticket_cache),
-            _expanded(self.krb5_conf),
+            _expanded(self.keytab, "kerberos.keytab"),
+            _expanded(self.ticket_cache, "kerberos.ticket_cache"),
+            _expanded(self.krb5_conf, "kerberos.krb5_conf"),
         )
 
 
-def _expanded(path: str | None) -> str:
-    return str(expanded(path, "kerberos")) if path else ""
+def _expanded(path: str | None, key: str) -> str:
+    return str(expanded(path, f"key {key}")) if path else ""
 
 
 Folder = Annotated[
@@ -139,11 +139,11 @@ class EndpointSpec(Frozen):
         return StoreEndpoint(
             self.addresses,
             self.user or "",
-            _expanded(self.password_file),
+            _expanded(self.password_file, "endpoint.password_file"),
             self.datacenter,
             self.replication,
             self.server_namespace or "",
-            _expanded(self.ca_file),
+            _expanded(self.ca_file, "endpoint.ca_file"),
         )
 
 
@@ -212,12 +212,12 @@ class ExistingSpec(Frozen):
     @property
     def cluster(self) -> ExistingCluster:
         return ExistingCluster(
-            _expanded(self.configuration),
+            _expanded(self.configuration, "configuration"),
             self.folder or "",
             self.namespace,
             self.queue,
             kerberos=self.kerberos.kerberos if self.kerberos else None,
-            ca_file=_expanded(self.ca_file),
+            ca_file=_expanded(self.ca_file, "ca_file"),
             endpoint=self.endpoint.endpoint if self.endpoint else None,
             variables=tuple(sorted(self.variables.items())),
             table=self.table.attributes,

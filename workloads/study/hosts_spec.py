@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import JUMP, PYTHON, Login
+from density_study.cluster.model.host import JUMP, PYTHON, USER, Login
 from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
@@ -122,7 +122,7 @@ class SshSpec(Frozen):
     user: Annotated[
         str,
         like(
-            r"[a-z_][a-z0-9_.-]{0,31}",
+            USER,
             "the name of a user: up to 32 lower-case letters, digits and . _ -, without a domain",
         ),
     ] = Field(description="User name on the hosts.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from density_study.cluster.model.host import VcpuPolicy, VmCache
+from density_study.cluster.model.host import USER, VcpuPolicy, VmCache
 from density_study.workloads.base.checked import FaultyKeyError, at_most, like
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
@@ -131,7 +131,7 @@ class VmsSpec(Frozen):
 LibvirtUri = Annotated[
     str,
     like(
-        r"qemu:///system|qemu\+ssh://([a-z_][a-z0-9_.-]{0,31}@)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
+        rf"qemu:///system|qemu\+ssh://({USER}@)?[A-Za-z0-9]([A-Za-z0-9.-]{{0,251}}[A-Za-z0-9])?"
         r"(:[0-9]{1,5})?/system",
         "qemu:///system or qemu+ssh://user@address/system",
     ),

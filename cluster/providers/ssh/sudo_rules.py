@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from density_study.cluster.machine.as_root import INSTALLED, source
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import USER
 
 UNITS, CUTS, NETWORKS, QUIET = "start-unit", "cut-network", "set-network", "quiet-host"
 FILE = "/etc/sudoers.d/density-study"
-_USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
 _END = "END-OF-PROGRAM"
 _SCRIPT = """\
 #!/bin/sh
@@ -48,7 +48,7 @@ def rules(user: str, programs: Sequence[str]) -> str:
 
 def script(user: str, programs: Sequence[str]) -> str:
     """A POSIX shell script. InputError for a name that may mean more than one user to sudo."""
-    if not _USER.fullmatch(user):
+    if not re.fullmatch(USER, user):
         raise InputError(
             f"{user!r} is not a plain name of a user.",
             "--user",

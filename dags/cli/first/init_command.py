@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import USER
 from density_study.dags.cli.arguments import Budget, examples
 from density_study.dags.cli.console import out
 
@@ -147,7 +148,7 @@ def _over_ssh(
         provider, hosts or typer.prompt("Addresses of the hosts, separated by commas")
     )
     user = user or typer.prompt("SSH user on the hosts", default="study")
-    if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user):
+    if not re.fullmatch(USER, user):
         raise InputError(f"{user[:80]!r} is no name of a user.", "--user", "name who logs in.")
     return {
         "addresses": addresses,

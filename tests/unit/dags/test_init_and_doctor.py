@@ -43,7 +43,7 @@ def free_server() -> socket.socket:
 
 
 FLAGS = ("--provider", "local", "--densities", "2,1", "--memory-gib", "6", "--repetitions", "1")
-SSH = ("--user", "me", "--cores", "8", "--disks", "/data/f1,/data/f2", *FLAGS[2:])
+SSH = ("--user", "j.doe", "--cores", "8", "--disks", "/data/f1,/data/f2", *FLAGS[2:])
 
 
 @pytest.mark.parametrize("provider", ["local", "container"])
@@ -72,7 +72,7 @@ def test_a_study_of_other_hosts_is_valid(provider: str, hosts: str) -> None:
     flags = ("--provider", provider, "--addresses", hosts, *SSH)
     assert call("init", "pair.yaml", *flags).exit_code == 0
     study = read_study(Path("pair.yaml")).study
-    assert study.provider == provider and study.ssh is not None and study.ssh.user == "me"
+    assert study.provider == provider and study.ssh is not None and study.ssh.user == "j.doe"
     assert [host.address for host in study.hosts] == hosts.split(",")
     assert any("worker" in host.roles for host in study.hosts)
 

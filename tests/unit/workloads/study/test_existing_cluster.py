@@ -64,6 +64,27 @@ def test_hosts_are_watched_and_are_no_nodes_of_the_study(tmp_path: Path) -> None
     assert (record.variant.disk_type, record.variant.vms_per_host) == ("unknown", None)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("/etc/hadoop", "~nobody-here/conf", "configuration"),
+        ("folder:", "ca_file: ~nobody-here/ca, folder:", "ca_file"),
+        (
+            "folder:",
+            "kerberos: {principal: a@B, keytab: ~nobody-here/k}, folder:",
+            "kerberos.keytab",
+        ),
+        ("folder:", "kerberos: {krb5_conf: ~nobody-here/k}, folder:", "kerberos.krb5_conf"),
+    ],
+)
+def test_the_home_folder_of_nobody_is_refused_by_its_key(
+    tmp_path: Path, old: str, new: str, key: str
+) -> None:
+    with pytest.raises(InputError, match="a user who has none here") as caught:
+        outlined_study(spec(tmp_path, STUDY.replace(old, new)))
+    assert caught.value.where == f"key {key}"
+
+
 VARIANTS = """\
 study: variants
 provider: existing
