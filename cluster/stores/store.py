@@ -150,11 +150,6 @@ def act_names() -> tuple[str, ...]:
     return tuple(sorted({act.name for act in _every_act()}))
 
 
-def lasting_act_names() -> tuple[str, ...]:
-    """Of acts after which a cluster is another one, in the stores' order."""
-    return tuple(dict.fromkeys(act.name for act in _every_act() if act.lasting))
-
-
 def acts_named(name: str) -> tuple[Act, ...]:
     """Of all stores: several may have an act of this name."""
     return tuple(act for act in _every_act() if act.name == name)

@@ -165,12 +165,12 @@ def _means(
 
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     site, topology = context.cluster.site, context.cluster.topology
-    quiet = run.study.quiet and not provider_of(topology).simulates
-    if quiet and isinstance(topology, Topology):  # no study asks it of an existing cluster
-        around: AbstractContextManager[None] = quieted(site, topology, run.journal)
+    wanted = run.study.quiet and not provider_of(topology).simulates
+    if wanted and isinstance(topology, Topology):  # no study asks it of an existing cluster
+        quiet: AbstractContextManager[None] = quieted(site, topology, run.journal)
     else:
-        around = nullcontext()
-    with around:
+        quiet = nullcontext()
+    with quiet:
         _measure_now(run, step, context, progress)
 
 

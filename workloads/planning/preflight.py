@@ -208,8 +208,8 @@ def _check_data_disks(topology: Topology, most: Written) -> None:
         need_mib = max((most.on_mib(disk.path, host, topology) for disk in host.disks), default=0)
         if need_mib > host.vms.data_gib * 1024:
             raise InputError(
-                f"the study writes up to {need_mib:,} MiB to each of its drives, and data disks of guests "
-                f"may take {host.vms.data_gib} GiB of one.",
+                f"the study writes up to {need_mib:,} MiB to each of its drives, and the guests' data "
+                f"disks may take {host.vms.data_gib} GiB of each drive.",
                 f"host {host.name!r}, key vms.data_disk",
                 f"write data_disk: {ceil(need_mib / 1024)} GiB, or reduce files, file_size or records.",
                 ("vms", "data_disk"),

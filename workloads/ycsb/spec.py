@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from density_study.cluster.stores.store import lasting_act_names
+from density_study.cluster.stores.store import act_names
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.test_case import WorkloadSpec
@@ -348,7 +348,7 @@ class YcsbSpec(RunsSpec):
             raise FaultyKeyError("two acts are equal", "act")
         changing = [at for at, act in enumerate(self.act) if lasts(act.do)]
         if len(changing) + (self.fault is not None) > 1:
-            *several, last = lasting_act_names()
+            *several, last = [name for name in act_names() if lasts(name)]
             raise FaultyKeyError(
                 "only the last trial of a build may change the cluster: a study has one fault, or one of "
                 f"{', '.join(several)} and {last}",

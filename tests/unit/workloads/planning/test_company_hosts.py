@@ -119,6 +119,8 @@ def test_data_disks_of_guests_hold_their_part(tmp_path: Path) -> None:
     """2,304 GiB of files on 9 x 12 drives, uneven by 1.3: 28 GiB on each."""
     load = [{"testdfsio": {"modes": ["write"], "files": 576, "file_size": "4 GiB"}}]
     small = planned(guests(0, 1, 2, workloads=load, vms={"data_disk": "10 GiB"}))
-    assert "write data_disk: 28 GiB" in "".join(disks_too_small(*small, tmp_path))
+    said = "".join(disks_too_small(*small, tmp_path))
+    assert "write data_disk: 28 GiB" in said
+    assert "the guests' data disks may take 10 GiB of each drive" in said
     enough = planned(guests(0, 1, 2, workloads=load, vms={"data_disk": "28 GiB"}))
     assert not list(disks_too_small(*enough, tmp_path))

@@ -9,18 +9,17 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import store_named
-from density_study.cluster.stores.store import act_names, lasting_act_names
+from density_study.cluster.stores.store import act_names
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
-from density_study.workloads.ycsb.act_under_load.rules import lasts
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 ROOT = Path(__file__).parents[4]
 COMPACTION = "{do: major-compaction, at: 10 s, duration: 60 s}"
 SAME_COMPACTION = "{do: major-compaction, at: 10 s, duration: 70 s, mix: read45-insert55}"
-LASTING = "balance, rolling-restart and decommission"
+LASTING = "balance, decommission and rolling-restart"
 RESTART = "{do: rolling-restart, at: 5 s, duration: 60 s}"
 
 
@@ -50,10 +49,6 @@ def test_acts_that_differ_in_their_rate_alone_are_two() -> None:
     trials = (s for s in study(COMPACTION, slower).test_cases() if isinstance(s, YcsbTestCase))
     ids = [trial.id for trial in trials if trial.fault]
     assert len(set(ids)) == 2 and ids[1].endswith("-at25pct-major-compaction-at10s")
-
-
-def test_the_lasting_acts_that_are_named_are_those_of_the_stores() -> None:
-    assert [name for name in act_names() if lasts(name)] == sorted(lasting_act_names())
 
 
 def test_every_act_is_named_by_a_store() -> None:

@@ -44,7 +44,10 @@ class TableLifeTest {
             (proxy, method, values) ->
                 switch (method.getName()) {
                   case "listSnapshots" -> held;
-                  case "deleteSnapshot" -> deleted.add((String) values[0]) ? null : null;
+                  case "deleteSnapshot" -> {
+                    deleted.add((String) values[0]);
+                    yield null;
+                  }
                   default -> throw new UnsupportedOperationException(method.getName());
                 });
   }
