@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,14 @@ class Explained:
     level: tuple[Cause, ...]
     peers: tuple[Cause, ...]
 
-    def lasting(self, usual: Container[Place] | None) -> tuple[Cause, ...]:
+    def lasting(
+        self, usual: Container[Place] | None, is_of_few: Callable[[Cause], bool]
+    ) -> tuple[Cause, ...]:
         """usual: of a trial that is slow among others, where something stands out in those that are not."""
-        late = of_consequence(self.peers, self.course)
+        peers = [cause for cause in self.peers if not is_of_few(cause)]
+        late = of_consequence(peers, self.course)
         news = [
-            cause for cause in self.peers
+            cause for cause in peers
             if cause in late or (usual is not None and cause.places[0] not in usual)
         ]  # fmt: skip
         return ranked((*news, *self.level), self.course.roles)
@@ -114,7 +118,10 @@ def of_group(alike: Sequence[Explained]) -> Iterator[dict[str, Any]]:
         place for one, is_slow in zip(alike, slow, strict=True) if not is_slow
         for cause in one.peers for place in cause.places
     }  # fmt: skip
-    lasting = [one.lasting(usual if s else None) for one, s in zip(alike, slow, strict=True)]
+    lasting = [
+        one.lasting(usual if is_slow else None, partial(group.is_of_few, place))
+        for place, (one, is_slow) in enumerate(zip(alike, slow, strict=True))
+    ]
     counts = Counter(cause.rule.id for of_trial in lasting for cause in of_trial)
     common = {
         rule for rule, count in counts.items()

@@ -14,7 +14,14 @@ import pyarrow.compute as pc
 
 from density_study.analysis.explanation.course import Array, Course, Happening, Series
 from density_study.analysis.explanation.once import roles
-from density_study.analysis.explanation.sampled import ACTIVITIES, Rows, Seconds, sampled
+from density_study.analysis.explanation.sampled import (
+    ACTIVITIES,
+    Rows,
+    Seconds,
+    calls_of_others,
+    sampled,
+    silent_client,
+)
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.store import dataset, table_path
@@ -82,17 +89,22 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     seconds = Seconds(begin, end - begin)
     events = tuple(_events(rows[tables.DEVICE_EVENTS]))
     found = dict(sampled(seconds, rows, events))
-    series = Series.of(found, seconds.count)
+    start_s = float(about["window_start_epoch_s"])
+    if logged is not None:
+        found.update(silent_client(seconds, logged, start_s))
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), "ops/s"
+        found.update(calls_of_others(rate, found))
+        series = Series.of(found, seconds.count)
     else:
+        series = Series.of(found, seconds.count)
         rate, unit = _bytes_moved(series), "MiB/s"
     if not np.isfinite(rate).all():
         return None
     return Course(
         first=seconds.first,
         rate=rate,
-        worst_ms=_longest_ms(seconds, logged, float(about["window_start_epoch_s"])),
+        worst_ms=_longest_ms(seconds, logged, start_s),
         events=tuple(event for event in events if event.kind not in ACTIVITIES),
         series=series,
         unit=unit,
@@ -132,6 +144,7 @@ def _longest_ms(seconds: Seconds, logged: pd.DataFrame | None, start_s: float) -
     """The longest successful operation that ended in each second; intended latency, if the trial has any."""
     if logged is None:
         return np.full(seconds.count, np.nan)
+    logged = logged[logged["ms"].notna()]
     kind = "intended" if (logged["kind"] == "intended").any() else "closed-loop"
     rows = logged[logged["kind"] == kind]
     second = np.floor(rows["begun_s"] + rows["length_s"] / 2 - start_s).astype(int)
@@ -139,15 +152,16 @@ def _longest_ms(seconds: Seconds, logged: pd.DataFrame | None, start_s: float) -
 
 
 def _logged(run_root: Path, trials: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The longest operation of each interval of the clients' histograms."""
+    """The longest operation of each interval of the clients' histograms; NaN for an interval without one."""
     if not table_path(run_root, tables.YCSB_HISTOGRAMS).is_dir():
         return {}
-    columns = ["trial", "begun_s", "length_s", "kind", "value_us"]
+    columns = ["trial", "client", "begun_s", "length_s", "kind", "value_us"]
     successes = pc.field("trial").isin(trials) & pc.field("counted").is_valid()
     logged = dataset(run_root, tables.YCSB_HISTOGRAMS).to_table(columns=columns, filter=successes)
     lists = logged["value_us"].combine_chunks()
     ends = lists.offsets.to_numpy()
     some = ends[1:] > ends[:-1]
-    longest_us = lists.values.to_numpy()[ends[1:][some] - 1]  # values ascend
-    frame = logged.drop(["value_us"]).to_pandas()[some].assign(ms=longest_us / 1000)
+    longest_us = np.full(len(some), np.nan)
+    longest_us[some] = lists.values.to_numpy()[ends[1:][some] - 1]  # values ascend
+    frame = logged.drop(["value_us"]).to_pandas().assign(ms=longest_us / 1000)
     return {str(trial): rows for trial, rows in frame.groupby("trial")}

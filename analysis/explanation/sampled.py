@@ -39,6 +39,7 @@ _SHARES = {  # of a loss: its share, and the series of what is usually lost in p
     "retransmitted": ("resent_share", "sent_segments"),
     "packets_dropped": ("dropped_share", "packets"),
 }
+LATE = 1.5  # times the usual interval of a client's histograms
 ACTIVITIES = {"flush": "flushing", "compaction": "compacting"}
 
 
@@ -162,9 +163,44 @@ def _of_devices(
             by_daemon.setdefault((host, source), []).append(row)
         share, whole = _SHARES.get(name, ("", ""))
         if (whole, host, source) in row_of:
-            usual, _ = centre_and_spread(values[row_of[whole, host, source]])
-            yield Place(share, host, source), 100 * values[row] / max(usual, 1.0)
+            of_all = values[row_of[whole, host, source]]
+            usual, _ = centre_and_spread(of_all)
+            # of what is usual, not of the few of a slow second; with more, of those
+            yield Place(share, host, source), 100 * values[row] / np.fmax(of_all, max(usual, 1.0))
+        if name == "regions":
+            moved = np.abs(np.diff(values[row], prepend=np.nan))
+            yield Place("regions_moved", host, source), moved
     yield from _silent(values, by_daemon)
+
+
+def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple[Place, Array]]:
+    """Calls of RegionServers beyond the client's operations, of those that they usually have. Operations of
+    several calls have the same excess in all seconds; those of less than one call each have none."""
+    calls = [values for place, values in found.items() if place.quantity == "calls"]
+    if calls:
+        total = np.sum(calls, axis=0)
+        usual, _ = centre_and_spread(total)
+        yield (
+            Place("other_calls", "", "the RegionServers"),
+            100 * np.maximum(total - done, 0.0) / max(usual, 1.0),
+        )
+
+
+def silent_client(
+    seconds: Seconds, intervals: pd.DataFrame, start_s: float
+) -> Iterator[tuple[Place, Array]]:
+    """Of each client, the share of each second in which it wrote no histogram although one was due: a server
+    that stands still does not keep it from that. intervals: of its histograms."""
+    for client, of_client in intervals.groupby("client"):
+        due_s = float(of_client["length_s"].median())
+        begun_s = of_client["begun_s"] - start_s
+        late = of_client["length_s"] > LATE * due_s
+        gaps = [
+            Happening("silent", str(client), begin + due_s, begin + length, "")
+            for begin, length in zip(begun_s[late], of_client["length_s"][late], strict=True)
+        ]
+        within = range(seconds.first, seconds.first + seconds.count)
+        yield Place("client_silent", "", str(client)), 100 * share_of_seconds(gaps, within)
 
 
 def _silent(

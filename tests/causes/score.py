@@ -1,13 +1,22 @@
-"""How often the analysis names what was injected, and how often it names something where nothing was."""
+"""How often the analysis names what was injected, and how often it names something where nothing was.
+
+Each disturbed trial is explained among the quiet ones of its run alone, as a bad trial among good ones: the
+other disturbed ones would be a measure in which everything is usual.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from density_study.analysis.explanation.course import Course
+from density_study.analysis.explanation.explain import explain, of_group
+from density_study.analysis.explanation.lasting import Group
+from density_study.analysis.explanation.read import courses
+from density_study.analysis.explanation.slow import slow_spells
+from density_study.workloads import tables
+from density_study.workloads.tables.store import read_table
 from tests.causes.disturbance import Disturbance
 from tests.causes.library import QUIET, disturbed, kind_of
 
@@ -20,11 +29,13 @@ NAMED = 3
 @dataclass(frozen=True)
 class Trial:
     """`kind`: the disturbance, or QUIET. `causes`: ids of what the analysis names, the first one first; None:
-    the trial did not complete, or was not disturbed."""
+    the trial did not complete, or was not disturbed. `slowed`: it was slow for seconds, or slower than the
+    quiet ones; else there is nothing to explain."""
 
     name: str
     kind: str
     causes: tuple[str, ...] | None
+    slowed: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,7 @@ class Score:
     quiet: int
     false_names: tuple[str, ...]
     incomplete: tuple[str, ...]
+    without_effect: tuple[str, ...]
 
     @property
     def trials(self) -> int:
@@ -71,28 +83,36 @@ class Score:
         )
 
 
-def trials_of(summary: Mapping[str, Any], begun: Container[str]) -> Iterator[Trial]:
-    """The trials of a run of the library, from its summary.json. `begun`: those that were disturbed. What is
-    common to most trials is no name for one of them."""
-    causes: dict[str, list[tuple[int, str]]] = {}
-    for one in summary["causes"]:
-        if not one["common"]:
-            causes.setdefault(one["trial"], []).append((one["rank"], one["cause"]))
-    for trial in summary["trials"]:
-        name = trial["trial"]
-        ids = tuple(cause for _, cause in sorted(causes.get(name, [])))
+def trials_of(
+    known: Mapping[str, Course], complete: Container[str], begun: Container[str]
+) -> Iterator[Trial]:
+    """The trials of a run of the library. `begun`: those that were disturbed. What is common to most trials
+    is no name for one of them."""
+    quiet = {name: one for name, one in known.items() if kind_of(name) == QUIET}
+    for name, course in known.items():
         kind = kind_of(name)
-        judged = trial["state"] == "complete" and (kind == QUIET or name in begun)
-        yield Trial(name, kind, ids if judged else None)
+        if name not in complete or (kind != QUIET and name not in begun):
+            yield Trial(name, kind, None)
+            continue
+        alike = {**quiet, name: course}
+        rows = [row for row in of_group(explain(alike)) if row["trial"] == name]
+        causes = [row["cause"] for row in rows if not row["common"]]
+        is_slow = Group.of(list(alike.values())).slow(list(alike).index(name))
+        yield Trial(name, kind, tuple(causes), bool(slow_spells(course) or is_slow))
 
 
 def read_trials(run: Path) -> list[Trial]:
-    summary = json.loads((run / "report" / "summary.json").read_text("utf-8"))
-    return list(trials_of(summary, disturbed(run)))
+    """Trials without a rate by second did not complete."""
+    trials = read_table(run, tables.TRIALS)
+    complete = set(trials["trial"][trials["state"] == "complete"])
+    found = list(trials_of(dict(courses(run, trials)), complete, disturbed(run)))
+    lost = set(trials["trial"]) - {one.name for one in found}
+    return [*found, *(Trial(name, kind_of(name), None) for name in sorted(lost))]
 
 
 def score(trials: Sequence[Trial], known: Mapping[str, Disturbance]) -> Score:
-    done = [(one, one.causes) for one in trials if one.causes is not None]
+    judged = [(one, one.causes) for one in trials if one.causes is not None]
+    done = [(one, causes) for one, causes in judged if one.slowed or causes or one.kind == QUIET]
     quiet = [causes for one, causes in done if one.kind == QUIET]
     kinds = dict.fromkeys(one.kind for one, _ in done if one.kind != QUIET)
     return Score(
@@ -103,6 +123,7 @@ def score(trials: Sequence[Trial], known: Mapping[str, Disturbance]) -> Score:
         quiet=len(quiet),
         false_names=tuple(name for causes in quiet for name in causes),
         incomplete=tuple(one.name for one in trials if one.causes is None),
+        without_effect=tuple(one.kind for one, causes in judged if (one, causes) not in done),
     )
 
 

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 
+from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.rules import rules
 from density_study.cluster.machine import io_limits
 from density_study.workloads.planning.plan import Plan
@@ -231,22 +233,45 @@ def test_a_trial_that_did_not_complete_is_no_success_and_no_miss() -> None:
     assert (found.first, found.incomplete, found.holds) == (1.0, ("b1--compaction",), False)
 
 
-def test_trials_are_read_by_the_ranks_of_their_causes() -> None:
-    summary = {
-        "trials": [{"trial": "b1--001-gc-pause", "state": "complete"},
-                   {"trial": "b1--002-quiet", "state": "failed"},
-                   {"trial": "b1--003-flushes", "state": "complete"}],
-        "causes": [
-            {"trial": "b1--001-gc-pause", "rank": 2, "cause": "flush", "common": False},
-            {"trial": "b1--001-gc-pause", "rank": 3, "cause": "io-wait", "common": True},
-            {"trial": "b1--001-gc-pause", "rank": 1, "cause": "gc-pause", "common": False},
+def _course(busy_percent: float, worst_ms: float = 20.0) -> Course:
+    seconds = 30
+    busy = {Place("other_programs", "h1"): np.full(seconds, busy_percent)}
+    return Course(
+        0, np.full(seconds, 300.0), np.full(seconds, worst_ms), series=Series.of(busy, seconds)
+    )
+
+
+def test_a_disturbed_trial_is_explained_among_the_quiet_ones() -> None:
+    quiet = {f"b1--00{n}-quiet": _course(2.0) for n in range(5)}
+    names = {name: f"b1--{name}" for name in ("01-cpu-neighbour-lasting", "02-scans", "03-flushes")}
+    # As many are busy as are not: among all of them, it would be usual.
+    loud = {f"b1--1{n}-cpu-neighbour-lasting": _course(30.0, 90.0) for n in range(6)}
+    known = {**quiet, **loud, **{names[name]: _course(2.0) for name in ("02-scans", "03-flushes")}}
+    complete = {*known} - {"b1--000-quiet"}
+    found = {one.name: one for one in trials_of(known, complete, {*loud, names["02-scans"]})}
+    assert found["b1--000-quiet"] == Trial("b1--000-quiet", QUIET, None)
+    assert found["b1--001-quiet"] == Trial("b1--001-quiet", QUIET, (), False)
+    for name in loud:
+        assert found[name] == Trial(name, "cpu-neighbour-lasting", ("other-programs",), True)
+    assert found[names["02-scans"]] == Trial(names["02-scans"], "scans", (), False)
+    assert found[names["03-flushes"]].causes is None  # its injection failed
+
+
+def test_what_slowed_nothing_and_got_no_name_is_counted_apart() -> None:
+    found = score(
+        [
+            Trial("b1--gc-pause", "gc-pause", ("gc-pause",), False),
+            Trial("b1--scans", "scans", (), False),
+            Trial("b1--flushes", "flushes", (), True),
+            Trial("b1--quiet", QUIET, (), False),
         ],
-    }  # fmt: skip
-    assert list(trials_of(summary, {"b1--001-gc-pause": {}})) == [
-        Trial("b1--001-gc-pause", "gc-pause", ("gc-pause", "flush")),
-        Trial("b1--002-quiet", QUIET, None),
-        Trial("b1--003-flushes", "flushes", None),  # its injection failed
-    ]
+        KNOWN,
+    )
+    assert [line.kind for line in found.lines] == ["gc-pause", "flushes"]
+    assert (found.without_effect, found.quiet, found.first) == (("scans",), 1, 0.5)
+    assert "| trials that were not slow, and got no name | - | 1 (scans 1) |" in page.section(
+        found, KNOWN
+    )
 
 
 def test_the_section_takes_the_place_of_the_old_one() -> None:

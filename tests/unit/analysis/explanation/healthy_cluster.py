@@ -66,7 +66,7 @@ DAEMONS = {
         "queue_time": Usual(0.3, 0.6, 0.2, USE), "queue_time_longest": Usual(9, 0.9, 0.2, LATE),
         "queued_calls": Usual(0.3, 0.8, 0.3, USE), "active_handlers": Usual(2, 0.5, 0.2, USE),
         "process_time": Usual(1.2, 0.4, 0.2, LATE), "gc_time": Usual(1, 0.9, 0.3, USE),
-        "silent": Usual(0), "flushing": Usual(0), "compacting": Usual(0),
+        "silent": Usual(0), "flushing": Usual(0), "compacting": Usual(0), "regions_moved": Usual(0),
     },
     "datanode": {
         "datanode_read": Usual(20, 0.4, 0.1, USE), "block_read_time": Usual(5, 0.8, 0.2, LATE),
@@ -80,6 +80,8 @@ ALONE = {
     Place("namenode_calls", "m", "m/namenode"): Usual(20, 0.6),
     Place("regions_in_transition", "m", "m/hmaster"): Usual(0),
     Place("client_cpu", "c"): Usual(40, 0.1),
+    Place("client_silent", "", "ycsb-1"): Usual(0),
+    Place("other_calls", "", "the RegionServers"): Usual(2, 0.8),
 }
 # What comes and goes: series, by how much, for how many seconds, and how many times a minute at each host.
 BURSTS = (
@@ -92,11 +94,12 @@ BURSTS = (
     ({"major_faults": 300, "direct_reclaims": 80, "huge_page_stalls": 30}, 2, 0.2),
     ({"resent_share": 2, "dropped_share": 0.6, "card_drops": 30}, 1, 0.3),
     ({"silent": 100}, 1, 0.1),
+    ({"regions_moved": 1}, 1, 0.1),
 )  # fmt: skip
 PERCENT = frozenset(
     ("cpu_used", "iowait", "steal", "other_programs", "io_stall", "cpu_stall", "memory_stall", "disk_busy",
      "softirq", "card_send_use", "card_receive_use", "cache_hits", "locality", "updates_blocked", "gc_time",
-     "silent", "flushing", "compacting", "client_cpu")
+     "silent", "flushing", "compacting", "client_cpu", "client_silent", "other_calls")
 )  # fmt: skip
 
 
@@ -114,7 +117,7 @@ class Cluster:
         load = rng.lognormal(0, 0.35, workers)
         found = dict(_places(workers))
         follows = [
-            load[int(place.host[1:])] ** usual.follows if place.host[0] == "w" else 1.0
+            load[int(place.host[1:])] ** usual.follows if place.host.startswith("w") else 1.0
             for place, usual in found.items()
         ]
         uneven = np.array([usual.uneven for usual in found.values()])

@@ -1,0 +1,91 @@
+"""Series that are computed from others: whose calls, a client's silence, moved regions, shares of losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from density_study.analysis.explanation.causes import Cause
+from density_study.analysis.explanation.course import Course, Place, Series
+from density_study.analysis.explanation.lasting import Group
+from density_study.analysis.explanation.rules import rules
+from density_study.analysis.explanation.sampled import (
+    Seconds,
+    calls_of_others,
+    sampled,
+    silent_client,
+)
+from density_study.workloads import tables
+
+SERVERS = [Place("calls", "h1", f"w{n}/regionserver") for n in (1, 2)]
+
+
+def test_calls_beyond_the_operations_are_those_of_others() -> None:
+    done = np.array([300.0, 300.0, 20.0, 300.0])
+    # a stall of the servers (second 2) is no call of anybody; 150 calls more in second 3 are
+    found = {
+        SERVERS[0]: np.array([140.0, 160.0, 10.0, 250.0]),
+        SERVERS[1]: np.array([160.0, 140.0, 10.0, 200.0]),
+        Place("namenode_calls", "h1", "m1/namenode"): np.full(4, 90.0),
+    }
+    ((place, share),) = calls_of_others(done, found)
+    assert place.quantity == "other_calls" and not place.host
+    assert share == pytest.approx([0.0, 0.0, 0.0, 50.0])
+    unknown = {**found, SERVERS[1]: np.array([160.0, np.nan, 10.0, 200.0])}
+    ((_, share),) = calls_of_others(done, unknown)
+    assert np.isnan(share[1])
+    assert not list(calls_of_others(done, {}))
+
+
+def test_a_client_is_silent_while_its_histogram_is_due() -> None:
+    rows = [("ycsb-1", 100.0 + n, 1.0) for n in range(4)]
+    # stopped from 104.5 to 107.5: the interval that was open lasts 4 s
+    rows += [("ycsb-1", 104.0, 4.0), ("ycsb-1", 108.0, 1.0), ("ycsb-1", 109.0, 1.0)]
+    rows += [("ycsb-2", 100.0 + n, 1.0) for n in range(10)]
+    intervals = pd.DataFrame(rows, columns=["client", "begun_s", "length_s"])
+    found = dict(silent_client(Seconds(2, 8), intervals, start_s=100.0))
+    silent = found[Place("client_silent", "", "ycsb-1")]
+    assert silent == pytest.approx([0, 0, 0, 100, 100, 100, 0, 0])
+    assert not found[Place("client_silent", "", "ycsb-2")].any()
+
+
+def test_regions_that_come_or_leave_have_moved_and_losses_are_of_what_is_sent() -> None:
+    columns = ["second", "name", "host", "source", "value"]
+    values = {
+        ("regions", "h1", "w1/regionserver"): [3.0, 3.0, 0.0, 0.0],
+        ("regions", "h1", "w2/regionserver"): [3.0, 3.0, 6.0, 6.0],
+        ("retransmitted", "h1", "host"): [1.0, 1.0, 30.0, 1.0],
+        ("sent_segments", "h1", "host"): [100.0, 100.0, 3000.0, 100.0],
+    }
+    rows = pd.DataFrame(
+        [(n, *key, one) for key, of_key in values.items() for n, one in enumerate(of_key)],
+        columns=columns,
+    )
+    of_trial = dict.fromkeys(
+        (tables.TRIAL_CPU_SERIES, tables.HOST_DISK_SERIES, tables.NODES, tables.REGIONS)
+    )
+    devices = {**of_trial, tables.DEVICE_SERIES: pa.Table.from_pandas(rows)}
+    found = dict(sampled(Seconds(0, 4), devices, ()))
+    for server in ("w1", "w2"):
+        moved = found[Place("regions_moved", "h1", f"{server}/regionserver")]
+        assert moved[1:] == pytest.approx([0.0, 3.0, 0.0]) and np.isnan(moved[0])
+    # a burst of traffic that loses as little as usual is no loss
+    assert found[Place("resent_share", "h1")] == pytest.approx([1.0, 1.0, 1.0, 1.0])
+
+
+def test_a_share_of_few_is_no_news_of_a_trial_that_hardly_ran() -> None:
+    hits, lookups = (
+        Place(name, "h1", "w1/regionserver") for name in ("cache_hits", "cache_lookups")
+    )
+
+    def course(of_hits: float, of_lookups: float, rate: float) -> Course:
+        rows = {hits: np.full(20, of_hits), lookups: np.full(20, of_lookups)}
+        return Course(0, np.full(20, rate), np.full(20, 9.0), series=Series.of(rows, 20))
+
+    usual = [course(96.0 + n / 10, 100.0, 300.0 + n) for n in range(6)]
+    cause = Cause(rules()["cache-misses"], (hits,), "")
+    assert Group.of([*usual, course(60.0, 4.0, 12.0)]).is_of_few(6, cause)
+    assert not Group.of([*usual, course(60.0, 90.0, 270.0)]).is_of_few(6, cause)
+    assert not Group.of([course(60.0, 4.0, 12.0)]).is_of_few(0, cause)
