@@ -18,8 +18,9 @@ _LOOKED_FOR = ("processes", "directories", "ports", "units", "machines")
 def tear_down(site: Site, journal: Journal) -> None:
     """Stop this build's processes, remove its directories, keep its logs; `destroyed` is journalled.
 
-    Needs no parent process and no Cluster; succeeds again after success, and for what never was.
-    TearDownError if anything is left.
+    Needs no parent process and no Cluster; succeeds again after success, and for what never was. StudyError
+    if that cannot be proved: a TearDownError for what is left, a HostLostError for a host that does not
+    answer, or one error of several.
     """
     providers = _providers(site.tag, journal)
     # what fails on one host keeps nothing else from being removed; without both, nothing is proved

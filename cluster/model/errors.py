@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, overload
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,9 +24,6 @@ class StudyError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what} Remedy: {self.remedy}"
-
-
-E = TypeVar("E", bound=StudyError)
 
 
 @dataclass(eq=False)
@@ -65,35 +62,55 @@ class HostLostError(StudyError):
 
 
 @dataclass(eq=False)
-class FaultsError(InputError):
-    """Several faults, each of another host or key: a user mends all of them before the next attempt."""
+class SeveralError(StudyError):
+    """Several faults, each of another host or key. A FaultsError, if all are bad input."""
 
     faults: tuple[StudyError, ...] = ()
 
 
-def together(faults: Sequence[E], where: str = "", remedy: str = "") -> E | FaultsError:
-    """The only fault, or one error that names all. where: what has them. remedy: in place of each one's."""
+@dataclass(eq=False)
+class FaultsError(SeveralError, InputError):
+    """Several faults of the input: a user mends all of them before the next attempt."""
+
+
+def faults_of(error: StudyError) -> tuple[StudyError, ...]:
+    """The faults that it names, or itself."""
+    return error.faults if isinstance(error, SeveralError) else (error,)
+
+
+@overload
+def together(faults: Sequence[InputError], where: str = "", remedy: str = "") -> InputError: ...
+@overload
+def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") -> StudyError: ...
+def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") -> StudyError:
+    """The only fault, or one error that names all: a FaultsError if each is an InputError. where: what has
+    them. remedy: in place of each one's."""
     if len(faults) == 1:
         return faults[0]
+    of_input = all(isinstance(one, InputError) for one in faults)
+    kind = FaultsError if of_input else SeveralError
     named = " ".join(f"{one.where}: {one.what}" for one in faults)
     remedies = remedy or " ".join(dict.fromkeys(one.remedy for one in faults))
     count = f"{where}, {len(faults)} faults" if where else f"{len(faults)} faults"
-    return FaultsError(named, count, remedies, faults=tuple(faults))
+    return kind(named, count, remedies, faults=tuple(faults))
 
 
 def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) -> list[R]:
-    """`act` on all items, whatever happens to one. Raises the only error, or all as a FaultsError. most:
-    stop at so many."""
-    found, faults = [], list[StudyError]()
+    """`act` on all items, whatever happens to one. Raises the first OSError; without one, what `together`
+    makes of the faults. most: stop at so many, and say so."""
+    found, faults, failed = [], list[StudyError](), list[OSError]()
     for item in items:
-        if len(faults) == most:
+        if most is not None and len(faults) >= most:
+            faults[-1].what += f" (the first {len(faults)} faults)"
             break
         try:
             found.append(act(item))
-        except FaultsError as several:
-            faults += several.faults
         except StudyError as error:
-            faults.append(error)
+            faults += faults_of(error)
+        except OSError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0] from (together(faults) if faults else None)
     if faults:
         raise together(faults)
     return found

@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from density_study.cluster.model.errors import BringUpError, FaultsError, InputError, StudyError
+from density_study.cluster.model.errors import BringUpError, InputError, SeveralError, StudyError
 from density_study.cluster.model.plain import one_line, plain, plain_json
 from density_study.dags.run_status.plain_console import PlainConsole
 
@@ -101,7 +101,7 @@ def print_usage_error(error: typer.TyperException) -> None:
 
 def print_error(error: StudyError) -> None:
     """Print what, where and remedy, and the last log lines of a daemon if the error has them."""
-    if isinstance(error, FaultsError):
+    if isinstance(error, SeveralError):
         for fault in error.faults:
             print_error(fault)
         return

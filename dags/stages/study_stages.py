@@ -142,7 +142,7 @@ def _log_first_look(record: Path) -> None:
 
 
 def tear_down(root: str, reason: str = "the run was stopped before the trial ended") -> None:
-    """Remove the run's cluster and verify that it is gone; TearDownError if it is not.
+    """Remove the run's cluster and verify that it is gone; StudyError if that is not proved.
 
     An open record is closed as `incomplete`, with `reason`.
     """

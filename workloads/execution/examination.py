@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.model.errors import FaultsError, InputError
+from density_study.cluster.model.errors import InputError, SeveralError
 from density_study.cluster.model.host import Host
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
@@ -36,7 +36,7 @@ def examine(
     yield from (Check("the study file", warning=one) for one in file.warnings)
     what = "hosts answer, disks are as declared"
     answered = tried(what, lambda: plans.append(_plan(file, runs)))
-    several = answered.fault.faults if isinstance(answered.fault, FaultsError) else ()
+    several = answered.fault.faults if isinstance(answered.fault, SeveralError) else ()
     yield from [Check(what, fault) for fault in several] or [answered]
     if not plans:
         return  # everything else needs the hosts

@@ -117,8 +117,8 @@ def close_run(run: Run) -> None:
     """Tear down everything of the run that still exists, and verify that it is gone. Safe to repeat.
 
     If steps are left (the run was stopped), this releases the host. After the last step the run keeps the
-    host until `end_run`, because its analysis must not disturb another study's measurements. TearDownError
-    names what could not be removed.
+    host until `end_run`, because its analysis must not disturb another study's measurements. StudyError
+    names what could not be removed, and hosts that do not answer.
     """
     with run.step_lock():
         for build in (*run.plan.builds, COPIES):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.lifecycle.quiet_hosts import quieted
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.errors import HostLostError, StudyError, faults_of
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import out_of_memory, provider_of
@@ -57,8 +57,10 @@ class _Progress:
         """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial
         is repeated when the run resumes."""
         fault = file_fault(error) if isinstance(error, OSError) else None
+        told = faults_of(error) if isinstance(error, StudyError) else ()
+        is_lost = any(isinstance(one, HostLostError) for one in told)
         self.faults.append(str(fault or error))
-        self.state = "incomplete" if fault or isinstance(error, HostLostError) else "failed"
+        self.state = "incomplete" if fault or is_lost else "failed"
 
     @contextmanager
     def timing(self, phase: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from density_study.cluster.model.errors import FaultsError, InputError, StudyError
+from density_study.cluster.model.errors import InputError, SeveralError, StudyError
 from density_study.workloads.base.checked import RECORDED
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
@@ -37,7 +37,7 @@ class StudyFile:
         """Adds file and line to an InputError that names a key of the study."""
         try:
             yield
-        except FaultsError as error:
+        except SeveralError as error:
             placed = tuple(map(self._placed, error.faults))
             raise replace(error, faults=placed) from error
         except InputError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.cluster import Endpoints
-from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.errors import HostLostError, StudyError, together
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution import trial
@@ -68,10 +68,14 @@ def test_a_failed_client_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert manifest.cold == PROVED
 
 
+LOST = HostLostError("no answer.", "host h1", "look.")
+NOT_SET = StudyError("not permitted.", "host h2", "look.")
+
+
+@pytest.mark.parametrize("error", [LOST, together([LOST, LOST]), together([NOT_SET, LOST])])
 def test_a_lost_host_is_not_a_fault_of_the_test_case(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: StudyError
 ) -> None:
-    error = HostLostError("no answer.", "host h1", "look.")
     manifest = ended(tmp_path, monkeypatch, Runner("run", error))
     assert manifest.state == "incomplete"
     assert len(manifest.reasons) == 1 and "no answer" in manifest.reasons[0]
