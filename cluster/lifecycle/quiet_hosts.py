@@ -7,14 +7,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
+from density_study.cluster.model.errors import InputError, StudyError, each_of
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.ssh.acting import Act, act_at, act_on
+from density_study.cluster.providers.ssh.channel import try_all
 from density_study.cluster.state.events import HostReach, Intent, NodeReach, QuietOver
 from density_study.cluster.state.journal import Journal
 
 ACT = "quiet-host"
+HERE = "here"
+"""How this machine is reached, whatever a guest or a host of a provider is called."""
 
 
 def check_quiet(host: Host) -> None:
@@ -30,7 +33,7 @@ def quieted(site: Site, topology: Topology, journal: Journal) -> Iterator[None]:
     def make_quiet(host: Host) -> None:
         act = _act(host)
         if former := act("noisy"):
-            via = "ssh" if host.login else ""
+            via = "ssh" if host.login else HERE
             journal.intend(ACT, site.tag, host=host.name, former=former, via=via)
             act("make-quiet", former)
 
@@ -53,7 +56,7 @@ def put_back(site: Site, journal: Journal) -> None:
     targets = _targets(site, journal)
 
     def restore(intent: Intent) -> None:
-        _there(intent, targets)("restore-noise", intent.former)
+        act_at(_at(intent, targets))("restore-noise", intent.former)
         journal.record(QuietOver(tag=site.tag, host=intent.host))
 
     with ThreadPoolExecutor(max_workers=len(left)) as pool:
@@ -65,15 +68,16 @@ def not_put_back(site: Site, journal: Journal) -> tuple[str, ...]:
     """Settings of hosts that `put_back` would change, and hosts that do not answer."""
     left = _left(site, journal)
     targets = _targets(site, journal) if left else {}
-    found: list[str] = []
-    for intent in left.values():
-        try:
-            changed = _there(intent, targets)("noise-changed", intent.former)
-        except HostLostError:
-            found.append(f"host {intent.host} (does not answer)")
-            continue
-        found += (f"{file} on {intent.host}" for file in changed)
-    return tuple(found)
+
+    def changed(host: str, target: Target | None) -> list[str]:
+        found: list[str] = act_at(target)("noise-changed", left[host].former)
+        return found
+
+    found, lost = try_all({host: _at(one, targets) for host, one in left.items()}, changed)
+    return (
+        *(f"host {host} (does not answer)" for host in lost),
+        *(f"{file} on {host}" for host, files in found.items() for file in files),
+    )
 
 
 def _act(host: Host) -> Act:
@@ -87,9 +91,11 @@ def _act(host: Host) -> Act:
     )
 
 
-def _there(intent: Intent, targets: Mapping[str, Target]) -> Act:
-    """StudyError if the host is another machine, and the journal does not report how it was reached: its
-    settings must not be written to this one."""
+def _at(intent: Intent, targets: Mapping[str, Target]) -> Target | None:
+    """Where the settings of the intent are; None: here. StudyError if the host is another machine, and the
+    journal does not report how it was reached: its settings must not be written to this one."""
+    if intent.via == HERE:  # a node or another host may have its name
+        return None
     target = targets.get(intent.host)
     if intent.via and target is None:
         raise StudyError(
@@ -97,7 +103,7 @@ def _there(intent: Intent, targets: Mapping[str, Target]) -> Act:
             f"host {intent.host[:80]!r}, quiet",
             "put the settings of its last `quiet-host` line back by hand.",
         )
-    return act_at(target)
+    return target
 
 
 def _left(site: Site, journal: Journal) -> dict[str, Intent]:

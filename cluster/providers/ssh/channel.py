@@ -27,6 +27,7 @@ from density_study.cluster.providers.ssh.options import find_program, ssh_option
 from density_study.cluster.providers.ssh.toolkit import toolkit
 
 T = TypeVar("T")
+A = TypeVar("A")
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
 CHUNK_BYTES = 2 * 2**20
@@ -224,19 +225,17 @@ def close_channels() -> None:
         _open.popitem()[1].close()
 
 
-def on_all(hosts: Mapping[str, Target], act: Callable[[str, Target], T]) -> dict[str, T]:
+def on_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> dict[str, T]:
     """The result of `act` for each host, all at once; raises the first error when all have ended."""
     with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
         begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
     return {host: answer.result() for host, answer in begun.items()}
 
 
-def try_all(
-    hosts: Mapping[str, Target], act: Callable[[str, Target], T]
-) -> tuple[dict[str, T], list[str]]:
+def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> tuple[dict[str, T], list[str]]:
     """The same; hosts that do not answer are named instead."""
 
-    def tried(host: str, target: Target) -> T | HostLostError:
+    def tried(host: str, target: A) -> T | HostLostError:
         try:
             return act(host, target)
         except HostLostError as error:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle import tear_down
 from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet, not_put_back, put_back, quieted
 from density_study.cluster.machine.equality import kernel_files, quiet
@@ -21,10 +20,10 @@ from density_study.cluster.machine.equality.table import FACTS, Fact
 from density_study.cluster.machine.privileged import quiet_host, set_network
 from density_study.cluster.machine.privileged.quiet_host import FILES, may_write
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Login, Target, VmHost
 from density_study.cluster.providers.ssh import acting
-from density_study.cluster.state.events import BuildDestroyed, HostReach
+from density_study.cluster.state.events import HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import local, physical
 
@@ -196,56 +195,19 @@ def test_hosts_over_ssh_are_asked_by_their_agents(
     assert sorted(asked[6:], key=str) == sorted(restored, key=str)
 
 
-class Hosts:
-    """Two hosts over SSH, of which some do not answer."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, journal: Journal) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.lost: set[str] = set()
-        monkeypatch.setattr(acting, "channel", lambda target: SimpleNamespace(act=self.of(target)))
-        for name in ("h1", "h2"):
-            target = Target(name, "192.0.2.1", 22, "me", "/known_hosts")
-            journal.record(HostReach(tag=SITE.tag, node=name, target=target))
-            journal.intend("quiet-host", SITE.tag, host=name, former={"/x": "1"}, via="ssh")
-
-    def of(self, target: Target) -> Any:
-        def run(name: str, *_: Any) -> Any:
-            if target.host in self.lost:
-                raise HostLostError("it does not answer.", target.host, "look at it.")
-            self.asked.append((target.host, name))
-            return ["/x"] if name == "noise-changed" else None
-
-        return run
-
-
-def test_a_lost_host_keeps_no_other_from_being_put_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_guest_of_a_hosts_name_gets_none_of_its_settings(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
-    hosts = Hosts(monkeypatch, journal)
-    hosts.lost = {"h1"}
-    assert not_put_back(SITE, journal) == ("host h1 (does not answer)", "/x on h2")
-    with pytest.raises(HostLostError):
-        put_back(SITE, journal)
-    assert hosts.asked == [("h2", "noise-changed"), ("h2", "restore-noise")]
-    assert not_put_back(SITE, journal) == ("host h1 (does not answer)",)
+    def channel(target: Target) -> Any:
+        raise AssertionError(f"{target} was asked")
 
-
-def test_a_lost_host_keeps_the_build_from_nothing_but_its_proof(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    monkeypatch.setattr(acting, "channel", channel)
     journal = Journal(tmp_path / "journal.jsonl")
-    hosts, destroyed = Hosts(monkeypatch, journal), []
-    hosts.lost = {"h1"}
-    journal.intend("build", SITE.tag, build="b1", provider="local")
-    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
-    monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
-    with pytest.raises(HostLostError):
-        tear_down.tear_down(SITE, journal)
-    assert destroyed == ["daemons"] and not journal.events(BuildDestroyed)
-    hosts.lost = set()
-    tear_down.tear_down(SITE, journal)
-    assert journal.events(BuildDestroyed)
+    guest = Target("h1", "192.0.2.7", 22, "me", "/known_hosts")
+    journal.record(NodeReach(tag=SITE.tag, node="h1", target=guest))
+    with quieted(SITE, local(), journal):
+        assert not_put_back(SITE, journal) == (f"{kernel.noise} on h1",)
+    assert kernel.noise.read_text() == "1\n"
 
 
 def test_settings_of_another_machine_are_never_written_to_this_one(

@@ -1,0 +1,142 @@
+"""A host that does not answer, or a disk that is full, keeps nothing else from being put back or removed."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from threading import Barrier
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from density_study.cluster.lifecycle import tear_down
+from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import (
+    HostLostError,
+    InputError,
+    SeveralError,
+    TearDownError,
+)
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import acting
+from density_study.cluster.state.events import BuildDestroyed, Event, HostReach, QuietOver
+from density_study.cluster.state.journal import Journal
+
+SITE = Site(Path("/nonexistent/b1"), "s/r/b1")
+
+
+class Hosts:
+    """Two hosts over SSH, of which some do not answer."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, journal: Journal) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.lost: set[str] = set()
+        monkeypatch.setattr(acting, "channel", lambda target: SimpleNamespace(act=self.of(target)))
+        for name in ("h1", "h2"):
+            target = Target(name, "192.0.2.1", 22, "me", "/known_hosts")
+            journal.record(HostReach(tag=SITE.tag, node=name, target=target))
+            journal.intend("quiet-host", SITE.tag, host=name, former={"/x": "1"}, via="ssh")
+
+    def of(self, target: Target) -> Any:
+        def run(name: str, *_: Any) -> Any:
+            if target.host in self.lost:
+                raise HostLostError("it does not answer.", target.host, "look at it.")
+            self.asked.append((target.host, name))
+            return ["/x"] if name == "noise-changed" else None
+
+        return run
+
+
+def test_a_lost_host_keeps_no_other_from_being_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts = Hosts(monkeypatch, journal)
+    hosts.lost = {"h1"}
+    assert not_put_back(SITE, journal) == ("host h1 (does not answer)", "/x on h2")
+    with pytest.raises(HostLostError):
+        put_back(SITE, journal)
+    assert hosts.asked == [("h2", "noise-changed"), ("h2", "restore-noise")]
+    assert not_put_back(SITE, journal) == ("host h1 (does not answer)",)
+
+
+def test_a_lost_host_keeps_the_build_from_nothing_but_its_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts, destroyed = Hosts(monkeypatch, journal), []
+    hosts.lost = {"h1"}
+    journal.intend("build", SITE.tag, build="b1", provider="local")
+    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
+    monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
+    with pytest.raises(HostLostError):
+        tear_down.tear_down(SITE, journal)
+    assert destroyed == ["daemons"] and not journal.events(BuildDestroyed)
+    hosts.lost = set()
+    tear_down.tear_down(SITE, journal)
+    assert journal.events(BuildDestroyed)
+
+
+def test_hosts_are_asked_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, both = Journal(tmp_path / "journal.jsonl"), Barrier(2, timeout=10)
+    Hosts(monkeypatch, journal)
+
+    def run(*_: Any) -> list[str]:
+        both.wait()
+        return []
+
+    monkeypatch.setattr(acting, "channel", lambda _: SimpleNamespace(act=run))
+    assert not_put_back(SITE, journal) == ()
+
+
+def test_two_lost_hosts_are_no_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    Hosts(monkeypatch, journal).lost = {"h1", "h2"}
+    with pytest.raises(SeveralError) as caught:
+        put_back(SITE, journal)
+    assert not isinstance(caught.value, InputError) and caught.value.exit_code == 1
+    assert [(type(one), one.where) for one in caught.value.faults] == [
+        (HostLostError, "h1"),
+        (HostLostError, "h2"),
+    ]
+
+
+def test_lost_hosts_and_what_is_left_are_named_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    Hosts(monkeypatch, journal).lost = {"h1", "h2"}
+    journal.intend("build", SITE.tag, build="b1", provider="local")
+    provider = SimpleNamespace(destroy=lambda *_: ("process 7",))
+    monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
+    with pytest.raises(SeveralError) as caught:
+        tear_down.tear_down(SITE, journal)
+    assert not isinstance(caught.value, InputError)
+    kinds = [type(one) for one in caught.value.faults]
+    assert kinds == [HostLostError, HostLostError, TearDownError]
+    assert "process 7" in str(caught.value) and "h2" in str(caught.value)
+
+
+def test_a_full_disk_keeps_no_daemon_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings are put back, but the journal cannot say so."""
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts, destroyed, record = Hosts(monkeypatch, journal), [], Journal.record
+
+    def full(self: Journal, event: Event) -> None:
+        if isinstance(event, QuietOver):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        record(self, event)
+
+    journal.intend("build", SITE.tag, build="b1", provider="local")
+    monkeypatch.setattr(Journal, "record", full)
+    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
+    monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
+    with pytest.raises(OSError, match="No space left"):
+        tear_down.tear_down(SITE, journal)
+    assert destroyed == ["daemons"] and not journal.events(BuildDestroyed)
+    assert sorted(hosts.asked) == [("h1", "restore-noise"), ("h2", "restore-noise")]
