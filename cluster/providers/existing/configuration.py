@@ -117,12 +117,12 @@ class ClientConfiguration(Properties):
         members = _words(self.get(f"dfs.ha.namenodes.{name}"))
         if not members:
             suffix = self._suffix_of(service)
-            own = self._address(f"{key}{suffix}", "hdfs-site")
+            own = self._suffixed(key, suffix)
             return [f"{scheme}{own.http(service.host.lower(), NAMENODE_PORTS[tls])}"]
         found = []
         for member in members:
             rpc = self._address(f"{_RPC}.{name}.{member}", "hdfs-site")
-            own = self._address(f"{key}.{name}.{member}", "hdfs-site")
+            own = self._suffixed(key, f".{name}.{member}")
             if not (address := own.http(rpc.host, NAMENODE_PORTS[tls])):
                 remedy = "name the NameNode's web server."
                 raise self.wrong(f"{key}.{name}.{member}", "hdfs-site", remedy)
@@ -182,6 +182,7 @@ class ClientConfiguration(Properties):
         """Address of the web server of each ResourceManager, as of NameNodes."""
         tls = self._has_tls("yarn")
         scheme, kind = ("https://", ".https") if tls else ("", "")
+        # more lenient than Hadoop, which wants ha.enabled: who lists a pair has one
         is_ha = self.get("yarn.resourcemanager.ha.enabled").lower() != "false"
         members = _words(self.get("yarn.resourcemanager.ha.rm-ids")) if is_ha else []
         found = []
@@ -196,6 +197,11 @@ class ClientConfiguration(Properties):
                 raise self.wrong(key, "yarn-site", "name the ResourceManager's host.")
             found.append(f"{scheme}{address}")
         return found
+
+    def _suffixed(self, key: str, suffix: str) -> ServerAddress:
+        """A NameNode's own address, or else that of all, as DFSUtil.getSuffixedConf reads it."""
+        own = f"{key}{suffix}"
+        return self._address(own if self.get(own) else key, "hdfs-site")
 
     def _address(self, key: str, site: str) -> ServerAddress:
         """That of a server; an empty one if the property is missing."""

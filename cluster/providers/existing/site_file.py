@@ -15,8 +15,8 @@ from density_study.cluster.state.plain_file import check_owner
 
 _MAX_BYTES = 8 * 2**20
 """Of a file with those that it includes. Those of large clusters have some hundred KiB."""
-_INCLUDE = "{http://www.w3.org/2001/XInclude}include"
-_FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
+_XINCLUDE = "{http://www.w3.org/2001/XInclude}"
+_INCLUDE, _FALLBACK = f"{_XINCLUDE}include", f"{_XINCLUDE}fallback"
 _MAX_DEPTH = 10
 """How deeply files may include each other, and elements be nested."""
 _MAX_FILES = 200
@@ -104,9 +104,9 @@ class _Reader:
 
 def _without_namespace(root: ET.Element) -> ET.Element:
     """Hadoop reads elements by their local names, but those of XInclude."""
-    space, brace, _ = root.tag.rpartition("}")
-    for entry in root.iter() if brace else ():
-        entry.tag = entry.tag.removeprefix(f"{space}}}")
+    for entry in root.iter():
+        if not entry.tag.startswith(_XINCLUDE):
+            entry.tag = entry.tag.rpartition("}")[2]
     return root
 
 

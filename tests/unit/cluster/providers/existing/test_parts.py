@@ -98,7 +98,7 @@ def test_hbase_1_is_refused(says: str) -> None:
 
 
 @pytest.mark.parametrize("says", ["4.0.0-alpha-1-SNAPSHOT", "r1234567", "99.1"])
-def test_no_hbase_that_this_client_knows_is_refused(says: str) -> None:
+def test_an_hbase_that_this_client_does_not_know_is_refused(says: str) -> None:
     with pytest.raises(InputError, match=f"has HBase {says}"):
         client_of(says)
 

@@ -1,4 +1,5 @@
-"""Servers in client configurations of vendors, and in odd ones: Hadoop's own reading is the right answer."""
+"""Servers in client configurations of vendors, and in odd ones: Hadoop's own reading is the right answer,
+but where a row says that this one is more lenient."""
 
 from __future__ import annotations
 
@@ -47,6 +48,23 @@ NAMENODES: dict[str, tuple[str, Site, list[str]]] = {
          "dfs.namenode.http-address.ns1": "m1.corp:50070", "dfs.namenode.rpc-address.ns2": "m2.corp:8020",
          "dfs.namenode.http-address.ns2": "m2.corp:50071"},
         ["m1.corp:50070"],
+    ),
+    "a web server's address for all nameservices": (
+        "hdfs://nn:8020",
+        {"dfs.nameservices": "ns1", "dfs.namenode.rpc-address.ns1": "nn:8020",
+         "dfs.namenode.http-address": "nn:50070"},
+        ["nn:50070"],
+    ),
+    "the same by TLS": (
+        "hdfs://nn:8020",
+        {"dfs.nameservices": "ns1", "dfs.namenode.rpc-address.ns1": "nn:8020",
+         "dfs.http.policy": "HTTPS_ONLY", "dfs.namenode.https-address": "nn:50470"},
+        ["https://nn:50470"],
+    ),
+    "a port for all members": (
+        "hdfs://ns",
+        {**MEMBERS, "dfs.namenode.http-address": "0.0.0.0:50070"},
+        ["m1:50070", "m2:50070"],
     ),
     "one NameNode of two": ("hdfs://m2:8020", OLD_PORTS, ["m2:50070"]),
     "one NameNode of two, without a port": ("hdfs://M2", OLD_PORTS, ["m2:50070"]),
@@ -126,7 +144,7 @@ MANAGERS: dict[str, tuple[Site, list[str]]] = {
     "high availability is off": (
         {f"{RM}.ha.enabled": "false", f"{RM}.ha.rm-ids": "rm1,rm2", f"{RM}.hostname": "r1"}, ["r1:8088"],
     ),
-    "addresses alone": (
+    "a pair without ha.enabled, which Hadoop would not take for one; addresses alone": (
         {f"{RM}.ha.rm-ids": "rm1,rm2", f"{RM}.address.rm1": "r1:8032", f"{RM}.address.rm2": "r2:8032"},
         ["r1:8088", "r2:8088"],
     ),
@@ -148,6 +166,17 @@ def test_a_resourcemanager_by_an_open_variable_is_refused(tmp_path: Path) -> Non
         found.resourcemanagers_http()
     given = found.with_variables([(f"{RM}.hostname", "r7")])
     assert given.resourcemanagers_http() == ["r7:8088"]
+
+
+def test_elements_with_a_prefix_below_a_root_without_one_are_read(tmp_path: Path) -> None:
+    text = configuration_xml({"fs.defaultFS": "hdfs://nn"})
+    text = text.replace("<configuration", '<configuration xmlns:h="urn:hadoop"', 1)
+    for tag in ("property", "name", "value"):
+        text = text.replace(f"<{tag}>", f"<h:{tag}>").replace(f"</{tag}>", f"</h:{tag}>")
+    assert "<h:property>" in text
+    for site in ("core-site", "hbase-site"):
+        (tmp_path / f"{site}.xml").write_text(text)
+    assert read_configuration(tmp_path).namenodes_http() == ["nn:9870"]
 
 
 def test_elements_of_any_namespace_are_read(tmp_path: Path) -> None:
