@@ -12,7 +12,7 @@ import typer
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor
 from density_study.dags.cli.arguments import Json, examples
-from density_study.dags.cli.console import out, print_json, print_json_text
+from density_study.dags.cli.console import err, out, print_json, print_json_text
 
 if TYPE_CHECKING:
     from density_study.workloads.study.factors.stack import StackLevel
@@ -118,12 +118,17 @@ def _bring(software: Software, what: list[str], properties: list[str]) -> None:
     if software is Software.jars:
         versions = brought.bring_jars(list(map(Path, what)), _properties(properties))
     else:
-        bring = brought.bring_hadoop if software is Software.hadoop else brought.bring_native
-        versions = bring(Path(_only(software, what, properties, "tarball or folder")))
+        path = Path(_only(software, what, properties, "tarball or folder"))
+        of_hadoop = software is Software.hadoop
+        versions = brought.bring_hadoop(path, _note) if of_hadoop else brought.bring_native(path)
     given = {one: getattr(versions, one) for one in ("tarball", "native", "jars")}
     hadoop = {"hadoop": versions.hadoop} if versions.tarball else {}
     words = ", ".join(f"{k}: {v}" for k, v in {**hadoop, **given}.items() if v)
     out.print(f"write in a study: stack: {{{words}}}", markup=False, soft_wrap=True)
+
+
+def _note(text: str) -> None:
+    err.print(f"note: {text}", markup=False, soft_wrap=True)
 
 
 def _properties(given: list[str]) -> dict[str, str]:

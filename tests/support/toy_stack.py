@@ -97,8 +97,13 @@ def _jar(text: bytes = b"<configuration/>") -> bytes:
 DEFAULTS = b"<configuration><property><name>dfs.x.enabled</name></property></configuration>"
 
 
-def hadoop_tarball(folder: Path, defaults: bytes = DEFAULTS) -> Path:
-    """As Apache packs it, with a few of its jars."""
+def hadoop_tarball(
+    folder: Path,
+    defaults: bytes = DEFAULTS,
+    library: bytes = LIBRARY,
+    links: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
+    """As Apache packs it, with a few of its jars, and further `links` among its libraries."""
     jars = {
         "common/hadoop-common-3.4.2.jar": _jar(),
         "common/hadoop-common-3.4.2-tests.jar": _jar(),
@@ -110,7 +115,7 @@ def hadoop_tarball(folder: Path, defaults: bytes = DEFAULTS) -> Path:
         "mapreduce/run.sh": b"#!/bin/sh",
     }
     more = {f"share/hadoop/{name}": content for name, content in jars.items()}
-    return native_tarball(folder, more=more)
+    return native_tarball(folder, library, more=more, links=links)
 
 
 def native_tarball(
@@ -118,8 +123,9 @@ def native_tarball(
     content: bytes = LIBRARY,
     link: str = LINK,
     more: Mapping[str, bytes] = MappingProxyType({}),
+    links: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
-    """As Apache packs it: one library, a link to it, and other files."""
+    """As Apache packs it: one library, a link to it, and other files; with further `links`."""
     path = folder / "hadoop-3.4.2.tar.gz"
     files = {f"lib/native/{REAL}": content, "bin/hadoop": b"#!/bin/sh", **more}
     with tarfile.open(path, "w:gz") as archive:
@@ -127,7 +133,8 @@ def native_tarball(
             entry = tarfile.TarInfo(f"hadoop-3.4.2/{name}")
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
-        entry = tarfile.TarInfo(f"hadoop-3.4.2/lib/native/{link}")
-        entry.type, entry.linkname = tarfile.SYMTYPE, REAL
-        archive.addfile(entry)
+        for name, to in {link: REAL, **links}.items():
+            entry = tarfile.TarInfo(f"hadoop-3.4.2/lib/native/{name}")
+            entry.type, entry.linkname = tarfile.SYMTYPE, to
+            archive.addfile(entry)
     return path

@@ -12,7 +12,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.versions import BROUGHT_DIGITS, JARS, NATIVE, Versions
-from density_study.cluster.stack.brought.taken import Wanted, taken, unusable
+from density_study.cluster.stack.brought.taken import ForeignLinkError, Wanted, taken, unusable
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
 from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import locked, stack_home
@@ -82,9 +82,10 @@ def _keep_native(libraries: Mapping[str, bytes]) -> Versions:
     return versions
 
 
-def bring_hadoop(path: Path) -> Versions:
+def bring_hadoop(path: Path, report: Callable[[str], object] = print) -> Versions:
     """Hadoop's jars of a tarball or folder, in the place of those of Maven Central, and its native libraries
-    if it has some. InputError if they are not Hadoop's."""
+    if it has some. InputError if they are not Hadoop's. `report` is told why there are no libraries: those
+    of vendors may be links to the system's."""
     jars = taken(path, _HADOOP)
     for name in _NEEDED:
         if not any(jar.startswith(f"{name}-") for jar in jars):
@@ -97,10 +98,14 @@ def bring_hadoop(path: Path) -> Versions:
     content = _Content(jars)
     versions = Versions(hadoop=found[0], tarball=content.version)
     try:
+        libraries = taken(path, _LIBRARIES)
+    except ForeignLinkError as error:
+        libraries = {}
+        report(f"{error.what} Hadoop is taken without them.")
+    try:
         _keep("hadoop", found[0], versions, content)
     except _BROKEN as error:
         raise unusable(path, _HADOOP, f"a jar of it cannot be read: {error}") from error
-    libraries = taken(path, _LIBRARIES)
     # a distribution without them is usable, and the record says so
     native = _keep_native(libraries).native if HADOOP_LIBRARY in libraries else ""
     return replace(versions, native=native)

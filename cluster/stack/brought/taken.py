@@ -21,6 +21,10 @@ _MOST_LINKS = 8
 _DAMAGED = (OSError, EOFError, ValueError, tarfile.TarError, zlib.error)
 
 
+class ForeignLinkError(InputError):
+    """A file is a link, but not to a file of its folder."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """Files whose name matches, in folders whose path ends so; without `folders`, the files themselves.
@@ -62,8 +66,10 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def unusable(path: Path, wanted: Wanted, why: str) -> InputError:
-    return InputError(f"{wanted.title} cannot be taken from here: {why}.", str(path), wanted.remedy)
+def unusable(
+    path: Path, wanted: Wanted, why: str, kind: type[InputError] = InputError
+) -> InputError:
+    return kind(f"{wanted.title} cannot be taken from here: {why}.", str(path), wanted.remedy)
 
 
 def _files(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
@@ -77,7 +83,7 @@ def _files(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
         raise unusable(
             path,
             wanted,
-            f"its name must be like that of a {wanted.kind}, counter.jar; sources are not taken",
+            "its name must end in .jar, like counter.jar; jars of sources are not taken",
         )
 
 
@@ -101,7 +107,8 @@ def _of_tarball(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
             pass  # its checksum is at its end
     found = {**files, **{name: files.get(_end(name, links), b"") for name in links}}
     if lost := [name for name in links if not found[name]]:
-        raise unusable(path, wanted, f"{lost[0]} is a link, but not to a file of its folder")
+        why = f"{lost[0]} is a link, but not to a file of its folder"
+        raise unusable(path, wanted, why, ForeignLinkError)
     _check_size(path, wanted, map(len, found.values()))
     yield from found.items()
 

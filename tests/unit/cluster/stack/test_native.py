@@ -157,6 +157,27 @@ def test_a_tarball_of_hadoop_takes_the_place_of_its_jars(tmp_path: Path) -> None
         ensure("hadoop", replace(versions, hadoop="3.4.1"))
 
 
+@pytest.mark.parametrize("to", ["/usr/lib64/libsnappy.so.1", "libsnappy.so.1.1.8"])
+def test_libraries_that_are_not_in_the_tarball_keep_nobody_from_hadoop(
+    tmp_path: Path, to: str
+) -> None:
+    """A vendor's tarball may have links to the system's libraries."""
+    path, said = hadoop_tarball(tmp_path, links={"libsnappy.so.1": to}), list[str]()
+    versions = bring_hadoop(path, said.append)
+    assert (versions.hadoop, versions.native) == ("3.4.2", "")
+    assert ensure("hadoop", versions).version == "3.4.2"
+    (line,) = said
+    assert "libsnappy.so.1 is a link" in line and line.endswith("Hadoop is taken without them.")
+    with pytest.raises(InputError, match=r"libsnappy\.so\.1 is a link"):
+        bring_native(path)
+
+
+def test_a_damaged_library_is_an_error_before_anything_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no library for Linux"):
+        bring_hadoop(hadoop_tarball(tmp_path, library=b"#!/bin/sh"))
+    assert not (tmp_path / "cache").exists()
+
+
 def test_a_damaged_jar_of_hadoop_is_named_as_such(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a jar of it cannot be read"):
         bring_hadoop(hadoop_tarball(tmp_path, defaults=b"<configuration>"))
@@ -181,6 +202,14 @@ def test_jars_of_the_user_go_behind_those_of_hbase(tmp_path: Path) -> None:
     own = render(replace(plain, homes=replace(plain.homes, hbase_properties=properties)))
     assert "org.example.Counter" in own.files["nodes/w1/hbase-site.xml"]
     assert "org.example.Counter" not in str(render(plain).files)
+
+
+@pytest.mark.parametrize("name", ["counter.zip", "counter-sources.jar"])
+def test_a_name_that_no_jar_has_is_answered_with_one_that_a_jar_has(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(InputError, match=r"must end in \.jar, like counter\.jar; jars of sources"):
+        bring_jars([jar(tmp_path / name)], {})
 
 
 @pytest.mark.parametrize("name", ["script.sh", "counter.jar", "evil-sources.jar"])
