@@ -14,6 +14,7 @@ from density_study.cluster.machine.equality.judgement import (
 )
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import AnyTopology
+from density_study.cluster.providers.ssh.acting import UNASKED
 from density_study.workloads.planning.preflight import Check
 
 _NAME = "settings of hosts that change results"
@@ -37,5 +38,6 @@ def _judged(facts: Facts) -> Iterator[Check]:
         )
     if different := differing_facts(facts):
         yield Check("hosts are equal", warning="; ".join(different))
-    unknown = unknown_facts(facts)
+    silent = [host for host, values in facts.get("machine", {}).items() if not values]
+    unknown = [*unknown_facts(facts), *(f"all of {host}, {UNASKED}" for host in silent)]
     yield Check(f"{_NAME} (unknown: {', '.join(unknown)})" if unknown else _NAME)

@@ -23,6 +23,7 @@ from density_study.cluster.providers.provider import (
     NamedCheck,
     Provider,
 )
+from density_study.cluster.providers.ssh.acting import UNASKED, act_on
 from density_study.cluster.stack import ensure
 from density_study.cluster.state.limits import check_limits
 from density_study.cluster.stores.store import cluster_store
@@ -157,7 +158,9 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     if "pressure" in study.monitor.also:
         hosts = {host.name: host for topology in topologies for host in topology.hosts}
         for host in hosts.values():
-            yield f"pressure stall information of {host.name}", partial(check_pressure, host)
+            unknown = "" if act_on(host) else f" (unknown of a host {UNASKED})"
+            name = f"pressure stall information of {host.name}{unknown}"
+            yield name, partial(check_pressure, host)
     if study.quiet:
         hosts = {host.name: host for topology in plan.built for host in topology.occupied}
         for host in hosts.values():

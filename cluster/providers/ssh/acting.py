@@ -11,6 +11,8 @@ from density_study.cluster.providers.ssh.channel import channel
 
 Act = Callable[..., Any]
 """Called with the name of a host command and its arguments."""
+UNASKED = "to which the study has no SSH login"
+"""Why a host is not asked, in words."""
 
 
 def act_at(target: Target | None) -> Act:

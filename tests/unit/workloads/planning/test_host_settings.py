@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from density_study.cluster.model.errors import HostLostError
+from density_study.cluster.model.host import VmHost
 from density_study.workloads.planning import host_settings
 from density_study.workloads.planning.host_settings import setting_checks
+from density_study.workloads.planning.preflight import _acts as acts_of
+from tests.support.drafts import plan, study
 from tests.support.topologies import local
 
 FACTS = {
@@ -48,3 +53,27 @@ def test_a_host_that_does_not_answer_is_a_fault(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(host_settings, "facts_of", lost)
     (check,) = setting_checks([local()])
     assert check.fault is not None and "no answer" in check.fault.what
+
+
+REMOTE = VmHost("qemu+ssh://u@h2/system", (), "192.0.2.0/24")
+
+
+def test_a_host_that_nobody_can_ask_is_unknown_not_sound() -> None:
+    topology = local()
+    hosts = (replace(topology.hosts[0], vms=REMOTE), *topology.hosts[1:])
+    last = list(setting_checks([replace(topology, hosts=hosts)]))[-1]
+    assert last.name.endswith("(unknown: all of h1, to which the study has no SSH login)")
+
+
+def test_its_pressure_is_unknown_too(tmp_path: Path) -> None:
+    asked = {"monitor.also": ["pressure"]}
+    made = plan(**asked)
+    remote = {
+        name: replace(one, hosts=tuple(replace(host, vms=REMOTE) for host in one.hosts))
+        for name, one in made.topologies.items()
+    }
+    planned = made.model_copy(update={"topologies": remote})
+    acts = dict(acts_of(study(**asked), planned, tmp_path, "s/r"))
+    (name,) = (one for one in acts if one.startswith("pressure"))
+    assert name.endswith("(unknown of a host to which the study has no SSH login)")
+    assert acts[name]() is None
