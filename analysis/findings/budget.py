@@ -98,7 +98,7 @@ def best_design(
         alone = replace(question, of=of, sequential=False, looks=looks)
         return alone.power(repetitions, _spread(question, costs, share, noise))
 
-    shares = {*SHARES, *(_optimal_share(one.cells, costs, build_s, noise) for one in able)}
+    shares = _shares(able, costs, build_s, noise)
     best: Design | None = None
     for subset in _subsets(able):
         if best and len(subset) < best.value:
@@ -110,6 +110,26 @@ def best_design(
             if design and (not best or _rank(design) > _rank(best)):
                 best = design
     return best
+
+
+def least_s(
+    asked: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+) -> float:
+    """Seconds of the least that `best_design` finds a design for: five repetitions of one question, with the
+    shortest windows."""
+    able = [one for one in asked if not one.question.obstacle]
+    share = min(_shares(able, costs, build_s, noise))
+    return MIN_UNITS * min(
+        repetition_s(_cells(alone), costs, build_s, max(share, _least_share(alone, costs)))
+        for alone in _subsets(able)
+        if len(alone) == 1
+    )
+
+
+def _shares(
+    able: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+) -> set[float]:
+    return {*SHARES, *(_optimal_share(one.cells, costs, build_s, noise) for one in able)}
 
 
 def _rank(design: Design) -> tuple[float, float, float]:

@@ -89,7 +89,7 @@ def _cells(one: Outlook) -> tuple[str, ...]:
         *map(str, (one.comparisons, one.test_cases, one.variants)),
         duration(one.time_s),
         "/".join(f"{at.power:.0%}" for at in one.at),
-        "/".join(f"{at.needs:,}" if at.needs else f"over {MAX_UNITS:,}" for at in one.at),
+        "/".join(f"{at.needs:,}" if at.needs else f"none up to {MAX_UNITS:,}" for at in one.at),
         "/".join(detects) or "-",
         ", ".join(f"{ratio:g}" for ratio in one.ratios),
     )

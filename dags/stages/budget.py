@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from density_study.cluster.model.topology import AnyTopology
 from density_study.dags.stages.earlier import Earlier
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
@@ -59,23 +61,35 @@ def fitted(
         )
     costs = dict(_costs(made.plan, here))
     vary = _within_windows(costs, seen)
+
+    def taken_s(design: Design) -> float:
+        keys = {**overrides, **_keys(made, design), "repetitions": design.repetitions}
+        return here.of_steps(plan_of(spec, keys, runs).plan.steps)
+
     steps_s = budget_s - ANALYSIS_ESTIMATE_S
     for_steps_s = steps_s
     while design := budget.best_design(asked, costs, here.build_s, vary, for_steps_s):
-        keys = {**overrides, **_keys(made, design)}
-        within = plan_of(spec, keys | {"repetitions": design.repetitions}, runs)
-        over_s = here.of_steps(within.plan.steps) - steps_s
+        over_s = taken_s(design) - steps_s
         if over_s <= 0:
             bounds = {"at_least": MIN_UNITS, "at_most": budget.most_repetitions(design.repetitions)}
-            keys |= {"repetitions": bounds, "budget": f"{budget_s:.0f} s"}
+            keys = {**overrides, **_keys(made, design), "repetitions": bounds}
+            keys |= {"budget": f"{budget_s:.0f} s"}
             chosen = _words(design, asked, made.plan)
             return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
+    least_s = budget.least_s(asked, costs, here.build_s, vary)
+    least = budget.best_design(asked, costs, here.build_s, vary, least_s + 1)
+    enough_s = max(budget_s, least_s, taken_s(least) if least else 0.0) + ANALYSIS_ESTIMATE_S
     raise InputError(
-        f"five repetitions of no question of the study fit into {budget_s / 3600:.3g} h.",
+        f"five repetitions of no question of the study fit into {duration(budget_s)}.",
         f"{spec}, --budget",
-        "give it more time, or ask a question that needs fewer test cases and variants.",
+        f"give it {_minutes(enough_s)} or more, or ask a question that needs fewer test cases and variants.",
     )
+
+
+def _minutes(seconds: float) -> str:
+    """Whole minutes that are enough: '45 min', '2 h 10 min'."""
+    return duration(60 * ceil(seconds / 60)).removesuffix(" 0 s")
 
 
 def _within_windows(costs: Mapping[Cell, CellCost], seen: Noise) -> budget.Noise:

@@ -9,6 +9,7 @@ from density_study.analysis.findings import power_between_runs, power_of_design,
 from density_study.cluster.model.errors import InputError
 from density_study.dags.stages.earlier import Earlier
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study import Study
 
@@ -54,8 +55,7 @@ def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
     if study.budget is None or seconds <= study.budget:
         return
     raise InputError(
-        f"{least} repetitions take about {seconds / 3600:.1f} h, and the budget is "
-        f"{study.budget / 3600:.1f} h.",
+        f"{least} repetitions take about {duration(seconds)}, and the budget is {duration(study.budget)}.",
         f"{spec}, key budget",
         "leave `repetitions` out, so that the study is fitted into its budget; or give it more time.",
         ("budget",),

@@ -13,6 +13,7 @@ from density_study.analysis.findings.budget import (
     CellCost,
     Noise,
     best_design,
+    least_s,
     most_repetitions,
     repetition_s,
 )
@@ -67,6 +68,16 @@ def test_a_design_is_within_its_budget_and_more_time_is_no_worse(
             assert design.repetitions * each_s <= most_s * (1 + 1e-9)
     if small is not None:
         assert large is not None and large.value >= small.value
+
+
+@given(cases())
+@settings(max_examples=60, deadline=None)
+def test_the_least_time_is_enough_and_less_is_not(case: Case) -> None:
+    asked, costs, noise = case
+    enough_s = least_s(asked, costs, BUILD_S, noise)
+    found = best_design(asked, costs, BUILD_S, noise, enough_s * 1.0001)
+    assert found is not None and found.repetitions == 5
+    assert best_design(asked, costs, BUILD_S, noise, enough_s * 0.9999) is None
 
 
 # All three questions win at a share of the windows that only two of them would try by themselves.

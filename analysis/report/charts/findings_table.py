@@ -72,7 +72,7 @@ def _would_take(one: Decided) -> str:
     if one.why_not is None:
         return NONE
     if one.more_repetitions is None:
-        return f"over 1,000 repetitions for the ratio seen: {one.why_not}"
+        return f"no number up to 1,000 repetitions at the ratio seen: {one.why_not}"
     hours = f", {duration(3600 * one.more_hours)}" if one.more_hours else ""
     more = f"{one.more_repetitions} more repetitions{hours}; {one.why_not}"
     return more if one.more_repetitions else one.why_not

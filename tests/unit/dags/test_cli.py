@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from density_study.analysis.findings.outlook import AtNoise, Outlook
 from density_study.analysis.report.formats import FORMATS
 from density_study.cluster.model.errors import BringUpError, InputError
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.cli import main
-from density_study.workloads.base.quantity import duration
+from density_study.dags.cli.plan_page import _cells as cells
+from density_study.workloads.base.quantity import duration, seconds
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import planned_study
@@ -92,6 +94,13 @@ def test_a_long_plan_shows_totals_then_a_row_per_question_then_a_row_per_build()
     assert [one["question"] for one in planned["questions"]] == [f"C{n}" for n in range(1, 10)]
 
 
+def test_where_no_number_of_repetitions_is_known_to_be_enough_none_is_promised() -> None:
+    """It may be that more than 1,000 are, or that no number is."""
+    at = (AtNoise(0.05, 0.9, 5, 1.1), AtNoise(0.1, 0.0, None, None))
+    row = cells(Outlook("q", 1, 1, 2, 60.0, (1.0,), None, at))
+    assert "5/none up to 1,000" in row
+
+
 @pytest.mark.parametrize("command", ("plan", "run"))
 def test_an_undecidable_question_is_refused_before_the_start(spec: Path, command: str) -> None:
     expect = "expect: [{name: h, workload: read, compare: vms_per_host, 2_over_1: '> 1'}]\n"
@@ -121,8 +130,19 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
     each_s = made.plan.estimate_s / bounds.at_most
     assert 5 * each_s + 40 <= 66 * 60 < bounds.at_most * each_s, "questions may end sooner"
     assert made.study.questions == ("configuration-rate",)
-    with pytest.raises(InputError, match="five repetitions of no question of the study fit"):
+
+
+def test_a_budget_that_is_too_small_names_the_least_that_is_enough() -> None:
+    said = r"five repetitions of no question of the study fit into 2 min 0 s"
+    with pytest.raises(InputError, match=said) as caught:
         study("plan", "block-cache", "--budget", "2 min")
+    (enough,) = re.findall(r"give it (\d+ min|\d+ h \d+ min) or more", caught.value.remedy)
+    assert "budget: 5 repetitions" in " ".join(
+        study("plan", "block-cache", "--budget", enough).split()
+    )
+    less = f"{seconds(enough) * 0.9:.0f} s"
+    with pytest.raises(InputError, match="five repetitions of no question"):
+        study("plan", "block-cache", "--budget", less)
 
 
 def test_no_budget_is_enough_for_questions_that_cannot_be_decided() -> None:

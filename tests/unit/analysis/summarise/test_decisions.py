@@ -114,7 +114,7 @@ def test_the_page_has_a_row_for_each_question_and_the_path_to_its_answer(ended: 
         ("reads", "confirmed"),
         ("scans", ended.decisions[1].answer),
     ]
-    assert "over 1,000 repetitions" in table.rows[1][-1]
+    assert "no number up to 1,000 repetitions" in table.rows[1][-1]
     figure = precision.figure(View(ended))
     assert figure is not None and figure.title == "How the questions were answered"
     assert ended.precision and ended.precision.why.startswith(
