@@ -21,6 +21,8 @@ EXAMPLES = examples(
     "--densities 1,2 --cores 64 --memory-gib 250 --disks /data/f1,/data/f2 --budget '48 h'",
 )
 TEMPLATE = Path(__file__).with_name("study.yaml.j2")
+MOST_ADDRESSES = 248
+"""For VMs in the template: 192.0.2.2 to 192.0.2.249."""
 MEMORY_SHARE = 0.5  # of this machine's memory: as `memory: auto`
 QUESTIONS = {
     "local": "Do several workers on this host do more than one, at the same total memory?",
@@ -117,6 +119,7 @@ def init(
         facts = _over_ssh(provider, hosts, user, cores, memory_gib, disks)
         if repetitions is None and budget is None:
             budget = 3600.0 * typer.prompt("Hours that the study may take", 48, type=int)
+    _check_addresses(provider, len(facts["addresses"]), numbers[-1])
     text = _text(output, provider, numbers, facts, repetitions, budget)
     create_text(output, text)
     out.print(f"study    {output}", markup=False, soft_wrap=True)
@@ -168,6 +171,18 @@ def _addresses(provider: Provider, hosts: str) -> list[str]:
                 f"{address!r} is no address.", "--addresses", "write it like this: 192.0.2.10."
             )
     return found
+
+
+def _check_addresses(provider: Provider, hosts: int, density: int) -> None:
+    """InputError if VMs need more addresses than the template has for them."""
+    needed = max(1, hosts - 1) * density + 1
+    if provider is Provider.libvirt and needed > MOST_ADDRESSES:
+        raise InputError(
+            f"{needed} VMs need as many addresses, and a /24 network has {MOST_ADDRESSES} for them.",
+            "--densities, --addresses",
+            "name fewer hosts or fewer VMs per host. More of them need a larger network, which is written "
+            "into the study by hand (vms.network, vms.addresses).",
+        )
 
 
 def _paths(text: str) -> list[str]:

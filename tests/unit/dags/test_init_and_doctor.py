@@ -94,6 +94,17 @@ def test_a_study_of_ten_hosts_is_as_large_as_they_are_and_fits_a_weekend() -> No
     )
 
 
+def test_vms_have_addresses_of_their_network_or_there_is_no_study() -> None:
+    hosts = ",".join(f"198.51.100.{n}" for n in range(10, 15))
+    flags = ("--provider", "libvirt", "--addresses", hosts, "--user", "me", "--cores", "64")
+    more = ("--disks", "/data/f1", "--memory-gib", "250", "--repetitions", "5", "--densities")
+    assert call("init", "most.yaml", *flags, *more, "1,60").exit_code == 0
+    assert " 198.51.100.9-198.51.100.249" in Path("most.yaml").read_text()
+    with pytest.raises(InputError, match="249 VMs need as many addresses"):
+        call("init", "more.yaml", *flags, *more, "1,62")
+    assert not Path("more.yaml").exists()
+
+
 def test_an_existing_file_stays() -> None:
     Path("mine.yaml").write_text("precious")
     with pytest.raises(InputError, match="the file exists"):
