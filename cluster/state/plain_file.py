@@ -83,7 +83,15 @@ def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
 
 def too_large(path: Path, most_bytes: int) -> NotPlainError:
     remedy = "find out why it is so large, or put a smaller file in its place."
-    return NotPlainError(path, f"larger than {most_bytes} bytes", remedy)
+    return NotPlainError(path, f"larger than {in_words(most_bytes)}", remedy)
+
+
+def in_words(size: int) -> str:
+    """'64 MiB', '16 KiB', '10 bytes'."""
+    units = ((2**20, "MiB"), (2**10, "KiB"))
+    return next(
+        (f"{size // one} {word}" for one, word in units if size % one == 0), f"{size} bytes"
+    )
 
 
 def fault_of(path: Path) -> str:

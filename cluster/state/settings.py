@@ -91,8 +91,9 @@ def _from_file(path: Path, named: bool) -> dict[str, str]:
             return {}
         raise _fault(path, "the file does not exist", f"write it, or unset {FILE}.") from error
     except (OSError, ValueError, RecursionError) as error:  # also of TOML and UTF-8, as ValueErrors
+        why = (isinstance(error, OSError) and error.strerror) or error
         raise _fault(
-            path, f"the file cannot be read: {error}", 'write `key = "value"` lines.'
+            path, f"the file cannot be read: {why}", 'write `key = "value"` lines.'
         ) from error
     return {key: _value(path, key, value) for key, value in values.items()}
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.state import atomic
+from density_study.cluster.state.plain_file import in_words
 from density_study.cluster.state.settings import expanded, setting
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
@@ -149,7 +150,7 @@ def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Pa
             "fingerprints compared with the hosts' own. Or set ssh.known_hosts to the file that has them.",
         )
     if source.stat().st_size > _MOST_BYTES:
-        what = f"the file is larger than {_MOST_BYTES} bytes."
+        what = f"the file is larger than {in_words(_MOST_BYTES)}."
         raise InputError(what, str(source), "set ssh.known_hosts to a file of these hosts' keys.")
     lines = each_of(addresses, lambda one: _known(source, *one))
     text = "".join(f"{line}\n" for found in lines for line in found)

@@ -156,7 +156,7 @@ def test_host_keys_are_not_looked_for_in_a_file_like_a_disk(tmp_path: Path) -> N
     source = tmp_path / "all"
     with source.open("wb") as stream:
         stream.truncate(2**40)
-    with pytest.raises(InputError, match="larger than"):
+    with pytest.raises(InputError, match="larger than 64 MiB"):
         write_known_hosts(source, [("192.0.2.11", 22)], tmp_path / "own")
 
 
