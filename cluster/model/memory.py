@@ -18,7 +18,7 @@ OVERHEAD_MIB = 160
 """Memory of each JVM beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
 """Heap. A RegionServer gets what is left of its node, never less than this, unless a study sets it."""
-LEAST_HEAP_MIB = 64
+LEAST_DAEMON_HEAP_MIB = 64
 """With less, a daemon's JVM does not come up, or collects garbage without end."""
 CLIENT_HEAP_MIB = 512
 """Of a client that is no load generator, and the least that a host's load generators get together."""

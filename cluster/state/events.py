@@ -279,7 +279,7 @@ class TableCopied(Event, event="table-copied"):
 
 class TableNotCopied(Event, event="table-not-copied"):
     """There is no copy of the table `name`. tried: copying failed, and is not tried again; else there was no
-    room. Journals of earlier versions have neither it nor the tag."""
+    room. Journals of earlier versions have neither `tried` nor `tag`."""
 
     tag: str = ""
     name: str

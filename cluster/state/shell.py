@@ -107,11 +107,10 @@ def enter() -> None:
         re.fullmatch(r"PYTHON\w*", name) and not _CHOICE.fullmatch(name) for name in os.environ
     )
     for stream in range(3):
+        # of a closed one, the next file that is opened, a journal perhaps, would take the place
         try:
             os.fstat(stream)
-        except (
-            OSError
-        ):  # closed: the next file that is opened, a journal perhaps, would take its place
+        except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
             misled = True
     clean()

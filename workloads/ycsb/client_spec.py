@@ -12,7 +12,7 @@ from density_study.cluster.model.topology import Node, Placed
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
-LEAST_HEAP_MIB = 128
+LEAST_CLIENT_HEAP_MIB = 128
 
 
 class Client(Frozen):
@@ -40,7 +40,7 @@ class Client(Frozen):
         host = next(host for host in topology.hosts if host.name == node.host)
         on_node = -(-clients // len(topology.clients))
         all_mib = client_heap_mib(host.memory_mib) - (on_node - 1) * OVERHEAD_MIB
-        return max(LEAST_HEAP_MIB, all_mib // on_node)
+        return max(LEAST_CLIENT_HEAP_MIB, all_mib // on_node)
 
     def memory_flags(self, topology: Placed, node: Node, clients: int) -> tuple[str, ...]:
         """A heap of fixed size: one that grows would be collected more often at the start of a trial."""

@@ -14,7 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import (
     GUEST_OS_MIB,
-    LEAST_HEAP_MIB,
+    LEAST_DAEMON_HEAP_MIB,
     client_reserve_mib,
     master_reserve_mib,
     worker_minimum_mib,
@@ -106,12 +106,12 @@ def _with_shares(
     configuration = variant.configuration.on_node(memory_mib, servers)
     containers_mib = _least_containers_mib(variants) // variant.nodes
     heap_mib = configuration.of("regionserver").heap_mib
-    if heap_mib is not None and heap_mib < LEAST_HEAP_MIB:
+    if heap_mib is not None and heap_mib < LEAST_DAEMON_HEAP_MIB:
         raise InputError(
             f"the heap of a RegionServer would be {heap_mib} MiB of a node of {memory_mib} MiB, and it needs "
-            f"{LEAST_HEAP_MIB} MiB.",
+            f"{LEAST_DAEMON_HEAP_MIB} MiB.",
             f"host {host.name!r}, {variant.vms_per_host} of vms_per_host{_named(variant)}",
-            f"give heap {ceil(100 * LEAST_HEAP_MIB * servers / memory_mib)}% of the node or more.",
+            f"give heap {ceil(100 * LEAST_DAEMON_HEAP_MIB * servers / memory_mib)}% of the node or more.",
             ("factors", "configuration"),
         )
     taken_mib = worker_minimum_mib(servers, configuration, variant.sizing)

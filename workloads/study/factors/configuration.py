@@ -19,7 +19,7 @@ from density_study.cluster.model.configuration import (
     Jvm,
     Site,
 )
-from density_study.cluster.model.memory import LEAST_HEAP_MIB
+from density_study.cluster.model.memory import LEAST_DAEMON_HEAP_MIB
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.settable import (
     HEAP_SHARES,
@@ -80,10 +80,10 @@ class JvmSpec(Frozen):
 
     @model_validator(mode="after")
     def _settable(self, info: ValidationInfo) -> JvmSpec:
-        is_small = isinstance(self.heap, int) and self.heap < LEAST_HEAP_MIB
+        is_small = isinstance(self.heap, int) and self.heap < LEAST_DAEMON_HEAP_MIB
         if is_small and not is_recorded(info):
             raise FaultyKeyError(
-                f"{self.heap} MiB is too small for a daemon, which needs {LEAST_HEAP_MIB} MiB",
+                f"{self.heap} MiB is too small for a daemon, which needs {LEAST_DAEMON_HEAP_MIB} MiB",
                 "heap",
             )
         for index, flag in enumerate(self.flags):
