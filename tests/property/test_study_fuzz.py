@@ -26,7 +26,7 @@ from density_study.workloads.planning.resolve import assumed_hosts
 from tests.conftest import HangError
 from tests.property.support.company_studies import company_study
 from tests.property.support.study_mutations import mutated
-from tests.security.studyfile.watcher import watching
+from tests.support.hostile.watcher import watching
 
 SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))

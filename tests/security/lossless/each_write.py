@@ -16,7 +16,7 @@ import pytest
 
 from density_study.cluster.state.own_runs import KEY
 from density_study.dags.cli import main as cli
-from tests.security.failing_writes import Writes, watched
+from tests.support.hostile.failing_writes import Writes, watched
 
 EXAMPLES = Path(__file__).parents[3] / "analysis/capacity/inputs/examples"
 ERRORS = {

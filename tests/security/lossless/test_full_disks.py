@@ -14,7 +14,6 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.tables import TABLES, TRIALS
 from density_study.workloads.tables.store import write_rows
-from tests.security.failing_writes import Writes, watched
 from tests.security.lossless.each_write import (
     ERRORS,
     EXAMPLES,
@@ -28,6 +27,7 @@ from tests.security.lossless.each_write import (
     tree,
 )
 from tests.support.drafts import QUICKSTART, plan
+from tests.support.hostile.failing_writes import Writes, watched
 from tests.support.made_runs.nightly_runs import nightly, run_id, write_run
 
 pytestmark = pytest.mark.usefixtures("runtime")

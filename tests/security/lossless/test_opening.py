@@ -16,8 +16,8 @@ from density_study.cluster.state.owner import Owner
 from density_study.workloads.execution import opening
 from density_study.workloads.execution.opening import RunRequest, open_run
 from density_study.workloads.execution.run import Run
-from tests.security.failing_writes import Writes, watched
 from tests.support.drafts import QUICKSTART, host
+from tests.support.hostile.failing_writes import Writes, watched
 
 pytestmark = [pytest.mark.usefixtures("runtime")]
 

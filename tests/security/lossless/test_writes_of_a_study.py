@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.record.record import closed_records
-from tests.security.failing_writes import Writes, watched
 from tests.security.lossless.each_write import OF_DISKS
 from tests.security.lossless.simulated import kinds, recorded, rehearse
+from tests.support.hostile.failing_writes import Writes, watched
 
 pytestmark = pytest.mark.usefixtures("runtime")
 

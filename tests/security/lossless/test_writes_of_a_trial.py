@@ -22,9 +22,9 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.steps import StepOutcome, carry_out, steps_left
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import closed_records
-from tests.security.failing_writes import Writes, watched
 from tests.security.lossless.each_write import OF_DISKS
 from tests.support.drafts import plan, study
+from tests.support.hostile.failing_writes import Writes, watched
 from tests.support.made_runs.fake_cluster import World, open_again, step_of
 
 pytestmark = pytest.mark.usefixtures("runtime")

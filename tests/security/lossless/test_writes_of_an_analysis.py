@@ -14,9 +14,9 @@ import pytest
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs import pipeline
 from density_study.jobs.stage_names import STAGE_NAMES
-from tests.security.failing_writes import Writes, watched
 from tests.security.lossless.each_write import OF_DISKS, needs_root, run, small_disk, tree
 from tests.security.lossless.simulated import kinds, recorded, rehearse, without_analysis
+from tests.support.hostile.failing_writes import Writes, watched
 
 pytestmark = [pytest.mark.usefixtures("runtime"), pytest.mark.timeout(0)]
 NO_HUB = "no results hub"

@@ -11,7 +11,7 @@ import pytest
 from density_study.analysis.capacity.curves.model import read_model
 from density_study.analysis.capacity.inputs.points import read_points
 from density_study.cluster.model.errors import InputError
-from tests.security.hostile_files import HOSTILE
+from tests.support.hostile.files import HOSTILE
 
 READERS: dict[str, Callable[[Path], object]] = {"model": read_model, "points": read_points}
 

@@ -50,7 +50,7 @@ ALLOWED: list[tuple[str, ...]] = [
     (
         "quiet-host",
         "write",
-        *(CPU.format(13), "performance", "/proc/sys/kernel/timer_migration", "0"),
+        *("/proc/sys/kernel/timer_migration", "0", CPU.format(13), "performance"),
     ),
 ]
 NASTY = (

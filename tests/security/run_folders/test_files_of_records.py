@@ -19,7 +19,7 @@ from density_study.workloads.record.record import (
     earlier_attempts,
 )
 from density_study.workloads.rows.raw.manifest_rows import manifests_of
-from tests.security.hostile_files import HOSTILE
+from tests.support.hostile.files import HOSTILE
 
 TRIAL = "b1-v1-flash-load"
 

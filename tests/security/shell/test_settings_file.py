@@ -11,7 +11,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.ssh.options import identity_file
 from density_study.cluster.state.settings import FILE, VARIABLES, setting
 from density_study.workloads.study.existing_spec import KerberosSpec
-from tests.security.hostile_files import HOSTILE, text
+from tests.support.hostile.files import HOSTILE, text
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 NOBODY = "~nobody-has-this-name/x"
@@ -32,6 +32,7 @@ def test_a_settings_file_that_is_none_is_one_clear_error(how: str, tmp_path: Pat
         setting("runs", {FILE: str(path)})
     assert str(path) in caught.value.where and caught.value.remedy
     assert len(str(caught.value)) < 2000
+    assert str(caught.value).count("emedy:") == 1 and ".." not in caught.value.what
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from density_study.dags.cli import main
 from density_study.dags.graph.catalogue import read_outline
 from density_study.workloads.execution.examination import examine
 from tests.security.studyfile.documents import ENDPOINT, EXISTING, LIBVIRT, LOCAL, Path, changed
-from tests.security.studyfile.watcher import watching
+from tests.support.hostile.watcher import watching
 
 ONE_SHOT = "touch CANARY"
 CONFIGURATION: Path = ("factors", "configuration", "more")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from density_study.dags.graph.catalogue import study_files
-from tests.security.hostile_files import HOSTILE, link
+from tests.support.hostile.files import HOSTILE, link
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 STUDY = """\

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from density_study.cluster.model.errors import StudyError
 from density_study.dags.cli import import_command
 from density_study.jobs import pipeline
-from tests.security.failing_writes import Writes, watched
+from tests.support.hostile.failing_writes import Writes, watched
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 SAMPLES = Path(__file__).parents[2] / "samples"

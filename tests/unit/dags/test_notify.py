@@ -26,8 +26,8 @@ from density_study.dags.stages.comparison import acknowledge, compare_run
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.study.notify import Receiver
-from tests.security.hostile_files import HOSTILE
 from tests.support.drafts import QUICKSTART, plan
+from tests.support.hostile.files import HOSTILE
 from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
 
 STUDY = (

@@ -1,0 +1,1 @@
+"""What strangers and full disks do to files, and what notices it."""
