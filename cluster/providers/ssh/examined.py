@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from density_study.cluster.machine.disk_type import Probe, check_disk, probe
-from density_study.cluster.model.errors import HostLostError, StudyError, each_of
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
 from density_study.cluster.model.host import Login, Target
 from density_study.cluster.providers.ssh.build import same_java
 from density_study.cluster.providers.ssh.channel import channel, on_all
@@ -77,7 +77,7 @@ def over_ssh(
 
 
 def _check_answers(targets: Mapping[str, Target]) -> None:
-    """Names every host that does not answer, not only the first. Nothing of ours ran there before."""
+    """InputError for every host that does not answer, not only the first: nothing of ours runs there yet."""
 
     def answers(_: str, target: Target) -> StudyError | None:
         try:
@@ -87,7 +87,7 @@ def _check_answers(targets: Mapping[str, Target]) -> None:
             up = f"ssh{through} -p {target.port} {target.user}@{target.address}"
             unread = unread_settings(target.address)
             remedy = f"check that `{up}` works from here. Nothing was started.{unread}"
-            return HostLostError(error.what, error.where, remedy)
+            return InputError(error.what, error.where, remedy)
         except StudyError as error:
             return error
         return None

@@ -202,6 +202,13 @@ def test_the_examples_of_init_ask_nothing() -> None:
 TWO = ("--provider", "physical", "--addresses", "192.0.2.10,192.0.2.11", *SSH)
 
 
+class _Up:
+    """A host that answers."""
+
+    def act(self, *_: object) -> object:
+        return 0.0
+
+
 def test_all_hosts_without_a_key_are_named_at_once(tmp_path: Path) -> None:
     call("init", "x.yaml", *TWO)
     (tmp_path / "keys").write_text("192.0.2.9 ssh-ed25519 AAAA\n")
@@ -218,6 +225,18 @@ class _Down:
 
     def act(self, *_: object) -> object:
         raise HostLostError("no answer.", str(self.target), "run `study reap`.")
+
+
+def test_one_host_that_does_not_answer_is_found_before_anything_is_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call("init", "x.yaml", *TWO)
+    monkeypatch.setattr(examined, "channel", lambda t: _Down(t) if "host2" in str(t) else _Up())
+    monkeypatch.setattr(examined, "check_programs", lambda _: None)
+    monkeypatch.setattr(resolve, "write_known_hosts", lambda *_: None)
+    with pytest.raises(InputError, match=r"no answer.*Nothing was started") as caught:
+        call("plan", "x.yaml")
+    assert "192.0.2.11" in caught.value.where and caught.value.exit_code == 2
 
 
 def test_all_hosts_that_do_not_answer_are_named_at_once(
