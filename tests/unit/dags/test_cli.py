@@ -343,7 +343,7 @@ def test_an_impossible_folder_of_runs_is_bad_input(
     assert caught.value.where == f"--runs {runs}"
 
 
-@pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", ""])
+@pytest.mark.parametrize("master", ["bogus", "local[0]", "local[]", "local[-1]", "LOCAL", " "])
 def test_an_invalid_spark_master_is_refused_by_name(spec: Path, master: str) -> None:
     with pytest.raises(InputError) as caught:
         study("report", "--master", master)

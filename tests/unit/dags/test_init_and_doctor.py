@@ -112,9 +112,15 @@ def test_an_existing_file_stays() -> None:
     assert Path("mine.yaml").read_text() == "precious"
 
 
-@pytest.mark.parametrize("bad", ["", "0", "1,x", "-1"])
-def test_densities_that_are_none_are_refused(bad: str) -> None:
-    with pytest.raises(InputError, match="no list of densities"):
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("", "has an empty value"),
+        *((bad, "no list of densities") for bad in ("0", "1,x", "-1", ",")),
+    ],
+)
+def test_densities_that_are_none_are_refused(bad: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         call("init", "x.yaml", *FLAGS[:2], f"--densities={bad}", *FLAGS[4:])
     assert not Path("x.yaml").exists()
 
