@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Literal, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from pydantic import Field
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.workloads.base.values import Frozen
 
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Variant = tuple[str, str, int]  # group, disk type, VMs per host: identifies a curve over hosts
 Place = tuple[str, str, int, int]  # group, disk type, hosts, VMs per host
+MOST_FAULTS = 20  # that are named at once
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -53,14 +54,26 @@ class Point(Frozen):
 
 def check_units(points: Iterable[Point], where: str) -> None:
     """InputError if a group mixes units, such as times and rates, or MiB/s and ops/s."""
-    for group, those in grouped(sizes(points), lambda point: point.group).items():
-        units = {point.unit for point in those}
-        if len(units) > 1:
-            raise InputError(
-                f"group {group!r} mixes units: {', '.join(sorted(units))}.",
-                where,
-                "one group has one unit; give a group of its own to each kind of number.",
-            )
+    groups = grouped(sizes(points), lambda point: point.group).items()
+    units = {group: sorted({point.unit for point in those}) for group, those in groups}
+    refuse(
+        InputError(
+            f"group {group!r} mixes units: {', '.join(several)}.",
+            where,
+            "one group has one unit; give a group of its own to each kind of number.",
+        )
+        for group, several in units.items()
+        if len(several) > 1
+    )
+
+
+def refuse(faults: Iterable[InputError]) -> None:
+    """The only fault, or the first MOST_FAULTS as one error. Nothing without a fault."""
+
+    def raised(fault: InputError) -> NoReturn:
+        raise fault
+
+    each_of(faults, raised, MOST_FAULTS)
 
 
 def sizes(points: Iterable[Point]) -> tuple[Point, ...]:

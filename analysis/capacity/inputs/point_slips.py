@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from statistics import median
 
 from density_study.analysis.capacity.inputs.csv_rows import Row
 from density_study.analysis.capacity.inputs.plausible import Range
-from density_study.analysis.capacity.inputs.point import Point, grouped, sizes
+from density_study.analysis.capacity.inputs.point import MOST_FAULTS, Point, grouped, refuse, sizes
 from density_study.cluster.model.errors import InputError
 
 _OF = {
@@ -24,64 +24,80 @@ APART = 50.0
 """times the ratio of hosts: two values of one curve this far apart have different units."""
 
 
-def check_slips(points: Sequence[Point]) -> None:
-    """InputError, with the line, for a value beyond any host's, one that is far from the others of its curve,
-    or utilizations that are shares."""
+def check_slips(rows: Sequence[tuple[str, Row]], points: Sequence[Point]) -> None:
+    """InputError, with the line of each, for values beyond any host's, ones that are far from the others of
+    their curve, utilizations that are shares, and lines that are there twice."""
+    by_place: dict[str, InputError] = {}
+    for fault in chain(_repeated(rows), _slips(points)):
+        by_place.setdefault(fault.where, fault)  # a line's later ones may follow from its first
+        if len(by_place) > MOST_FAULTS:
+            break
+    refuse(by_place.values())
+
+
+def _slips(points: Sequence[Point]) -> Iterator[InputError]:
+    sound = []  # the others are not compared with what is no value
     for point in points:
-        found = _OF.get(point.unit if point.quantity == "rate" else point.quantity)
-        hosts = point.hosts if point.quantity == "rate" else 1
-        if found and (slip := found.slip(point.value / hosts)):
-            raise _slip(point, f"value {slip}")
-        if point.load is not None and (slip := _LOAD.slip(point.load)):
-            raise _slip(point, f"load {slip}")
-    for curve in grouped(sizes(points), lambda point: point.variant).values():
-        _check_curve(curve)
-    _check_names(points)
-    _check_percentiles([point for point in points if point.quantity == "latency"])
-    used = [point for point in points if point.quantity == "utilization"]
+        found = list(_beyond(point))
+        yield from found
+        sound += [] if found else [point]
+    for curve in grouped(sizes(sound), lambda point: point.variant).values():
+        yield from _of_curve(curve)
+    yield from _names(points)
+    yield from _percentiles([point for point in sound if point.quantity == "latency"])
+    used = [point for point in sound if point.quantity == "utilization"]
     for group in grouped(used, lambda point: point.group).values():
         if len(group) > 1 and max(point.value for point in group) <= 1:
             name = group[0].group
-            raise _slip(group[0], f"no utilization of {name} is above 1 %: are they shares?")
+            yield _slip(group[0], f"no utilization of {name} is above 1 %: are they shares?")
 
 
-def _check_curve(curve: Sequence[Point]) -> None:
+def _beyond(point: Point) -> Iterator[InputError]:
+    found = _OF.get(point.unit if point.quantity == "rate" else point.quantity)
+    hosts = point.hosts if point.quantity == "rate" else 1
+    if found and (slip := found.slip(point.value / hosts)):
+        yield _slip(point, f"value {slip}")
+    if point.load is not None and (slip := _LOAD.slip(point.load)):
+        yield _slip(point, f"load {slip}")
+
+
+def _of_curve(curve: Sequence[Point]) -> Iterator[InputError]:
     middle = median(point.value for point in curve)
     near = min(curve, key=lambda point: abs(point.value - middle))
     for point in curve:
         ratio = point.value / near.value
         hosts = point.hosts / near.hosts
         if max(ratio, 1 / ratio) > APART * max(hosts, 1 / hosts):
-            raise _slip(
+            yield _slip(
                 point,
                 f"value {point.value:g} {point.unit} on {point.hosts} hosts is not plausible beside "
                 f"{near.value:g} on {near.hosts}: is it in another unit?",
             )
 
 
-def _check_names(points: Sequence[Point]) -> None:
-    """InputError for names that differ in upper and lower case alone: they would be curves of their own."""
+def _names(points: Sequence[Point]) -> Iterator[InputError]:
+    """Names that differ in upper and lower case alone: they would be curves of their own."""
     for column in ("group", "disk_type", "operation"):
         first: dict[str, str] = {}
         for point in points:
             name = getattr(point, column)
             if (other := first.setdefault(name.casefold(), name)) != name:
-                raise InputError(
+                yield InputError(
                     f"{column} is {name!r}, and {other!r} in other lines.",
                     point.source,
                     "write one name in one way.",
                 )
 
 
-def _check_percentiles(latencies: Sequence[Point]) -> None:
-    """InputError if a higher percentile is below a lower one of the same load, whatever the repetition."""
+def _percentiles(latencies: Sequence[Point]) -> Iterator[InputError]:
+    """A higher percentile below a lower one of the same load, whatever the repetition."""
     for same in grouped(latencies, lambda one: (one.place, one.load, one.operation)).values():
         by_percentile = sorted(grouped(same, lambda one: one.percentile or 0.0).items())
         for (lower, below), (higher, above) in pairwise(by_percentile):
             least = min(point.value for point in below)
             most = max(above, key=lambda point: point.value)
             if most.value < least:
-                raise _slip(
+                yield _slip(
                     most,
                     f"p{higher:g} is {most.value:g} s, and p{lower:g} of the same load {least:g} s: are they "
                     "swapped?",
@@ -92,13 +108,14 @@ def _slip(point: Point, text: str) -> InputError:
     return InputError(text, point.source, "correct the value or the unit.")
 
 
-def check_repetitions(rows: Sequence[tuple[str, Row]]) -> None:
-    """InputError for a line that is equal to an earlier one, number of the repetition included: as two
-    measurements they would make every interval too narrow."""
-    numbered = [(tuple(row.items()), place) for place, row in rows if row.get("repetition")]
-    for (first, earlier), (again, place) in pairwise(sorted(numbered, key=lambda one: one[0])):
-        if first == again:
-            raise InputError(
+def _repeated(rows: Sequence[tuple[str, Row]]) -> Iterator[InputError]:
+    """Lines that are equal to an earlier one, number of the repetition included: as two measurements they
+    would make every interval too narrow."""
+    first: dict[tuple[tuple[str, str], ...], str] = {}
+    for place, row in rows:
+        earlier = first.setdefault(tuple(row.items()), place) if row.get("repetition") else place
+        if earlier != place:
+            yield InputError(
                 f"the line is equal to {earlier.rpartition(', ')[2]}, with the same repetition.",
                 place,
                 "remove one of them, or number the repetitions.",

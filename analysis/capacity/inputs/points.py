@@ -12,12 +12,12 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delimiter_of
-from density_study.analysis.capacity.inputs.point import Point, Quantity, check_units
-from density_study.analysis.capacity.inputs.point_slips import check_repetitions, check_slips
+from density_study.analysis.capacity.inputs.point import MOST_FAULTS, Point, Quantity, check_units
+from density_study.analysis.capacity.inputs.point_slips import check_slips
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.plain import one_line
@@ -27,7 +27,6 @@ _log = logging.getLogger(__name__)
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
 MOST_BYTES = 2**26
-MOST_FAULTS = 20  # that are named at once
 _OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
 """The column `disk_type` as the header of earlier versions named it."""
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
@@ -59,22 +58,36 @@ def read_points(path: Path) -> tuple[Point, ...]:
 
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """The points of a CSV text. `where` names the text in errors, which are those of `read_points`."""
-    seen: dict[tuple[object, ...], int] = defaultdict(int)
     if _OLD_COLUMN.match(text):
         _log.warning("%s: medium is the old name of the column disk_type; rename it", where)
         text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
         _check_points_are_decimal(rows)
-    points = each_of(rows, lambda one: _Line(one[1], one[0]).point(seen), MOST_FAULTS)
+    points = _points(rows)
     if not points:
         raise InputError(
             "the file contains no points.", where, "give points at 3 or more host counts."
         )
     check_units(points, where)
-    check_repetitions(rows)
-    check_slips(points)
+    check_slips(rows, points)
     return tuple(points)
+
+
+def _points(rows: Sequence[tuple[str, Row]]) -> list[Point]:
+    seen: dict[tuple[object, ...], int] = defaultdict(int)
+    faulty: list[str] = []
+
+    def point(one: tuple[str, Row]) -> Point:
+        try:
+            return _Line(one[1], one[0]).point(seen)
+        except InputError as error:
+            faulty.append(one[0])
+            if len(faulty) < MOST_FAULTS or one is rows[-1]:
+                raise
+            raise replace(error, what=f"{error.what} (further lines were not checked)") from error
+
+    return each_of(rows, point, MOST_FAULTS)
 
 
 def _check_points_are_decimal(rows: Sequence[tuple[str, Row]]) -> None:

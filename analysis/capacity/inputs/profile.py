@@ -13,8 +13,11 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from density_study.analysis.capacity.inputs.plausible import Range
+from density_study.analysis.capacity.inputs.point import refuse
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.yaml_faults import place_of
+from density_study.workloads.base.yaml_text import Document
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
@@ -200,41 +203,42 @@ class Profile(FiniteModel):
             )
         return self
 
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """InputError, with the keys, too, for numbers that are slips of units."""
-        profile = super().read(path)
-        slips = []
-        for name, one in profile.ranges():
-            found = _RANGES.get(name.rpartition(".")[2])
-            if slip := found and (found.slip(one.value) or found.slip(one.high)):
-                slips.append(f"{name}: {slip}")
-        if slips:
-            keys = "key" if len(slips) == 1 else "keys"
-            raise InputError(f"{'; '.join(slips)}.", str(path), f"correct the {keys}.")
-        return profile
+    def check_slips(self, document: Document) -> None:
+        refuse(
+            InputError(f"{name}: {slip}", place_of(document, key), "correct the value.")
+            for name, key, one in self._ranges()
+            if (found := _RANGES.get(name.rpartition(".")[2]))
+            and (slip := found.slip(one.value) or found.slip(one.high))
+        )
 
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
         """(name, value) of everything that has a range, for draws and for evidence."""
-        yield "peak", self.peak
-        yield "availability", self.availability
-        yield "daemon_gib", self.daemon_gib
-        for stage in self.stages:
+        for name, _, value in self._ranges():
+            yield name, value
+
+    def _ranges(self) -> Iterator[tuple[str, tuple[str | int, ...], UncertainValue]]:
+        """The second is the key in the file."""
+        for name in ("peak", "availability", "daemon_gib"):
+            yield name, (name,), getattr(self, name)
+        for place, stage in enumerate(self.stages):
+            at = ("stages", place)
             for name in ("core_hours", "cpu_efficiency", "ram_gib"):
                 value = getattr(stage, name)
                 if value is not None:
-                    yield f"{stage.name}.{name}", value
+                    yield f"{stage.name}.{name}", (*at, name), value
             if stage.accelerator is not None:
-                yield f"{stage.name}.accelerator_hours", stage.accelerator.hours
+                hours = stage.accelerator.hours
+                yield f"{stage.name}.accelerator_hours", (*at, "accelerator", "hours"), hours
             for resource, demand in stage.demands.items():
-                yield f"{stage.name}.{resource}", demand
+                yield f"{stage.name}.{resource}", (*at, "demands", resource), demand
         if self.query is not None:
-            yield "query.per_s", self.query.per_s
-            yield "query.scans", self.query.scans
-        yield "storage.scratch_gib", self.storage.scratch_gib
-        for kept in self.storage.kept:
-            yield f"storage.{kept.name}.gib", kept.gib
-            yield f"storage.{kept.name}.days", kept.days
+            for name in ("per_s", "scans"):
+                yield f"query.{name}", ("query", name), getattr(self.query, name)
+        yield "storage.scratch_gib", ("storage", "scratch_gib"), self.storage.scratch_gib
+        for place, kept in enumerate(self.storage.kept):
+            for name in ("gib", "days"):
+                key = ("storage", "kept", place, name)
+                yield f"storage.{kept.name}.{name}", key, getattr(kept, name)
 
 
 def read_profile(name: str) -> Profile:

@@ -15,7 +15,7 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.plan.plan import Quantiles
 from density_study.cluster.model.plain import plain
 from density_study.workloads.base.yaml_faults import fault_of
-from density_study.workloads.base.yaml_text import read_yaml
+from density_study.workloads.base.yaml_text import Document, read_yaml
 from density_study.workloads.study.renamed_keys import OF_CATALOGUES, rename_keys
 
 _log = logging.getLogger(__name__)
@@ -39,9 +39,15 @@ class FiniteModel(BaseModel):
             for warning in rename_keys(document.value, document, OF_CATALOGUES):
                 _log.warning("%s", warning)
         try:
-            return cls.model_validate(document.value)
+            found = cls.model_validate(document.value)
         except ValidationError as error:
             raise fault_of(error, document, cls, "the page Capacity files") from error
+        found.check_slips(document)
+        return found
+
+    def check_slips(self, document: Document) -> None:
+        """InputError, with line and key of each, for numbers that are slips of units; those that validation
+        does not refuse."""
 
     @field_validator("*", mode="before")
     @classmethod

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, read_catalogue
 from density_study.analysis.capacity.inputs.points import parse_points
 from density_study.analysis.capacity.inputs.profile import SHIPPED, read_profile
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError
 
 POINTS = "group,hosts,vms_per_host,disk_type,value,unit,repetition\n"
 
@@ -92,6 +93,34 @@ def test_all_slips_of_a_profile_are_one_message(tmp_path: Path) -> None:
         ("value: 14, low: 12, high: 16", "value: 14336, low: 12288, high: 16384"),
     )
     assert "align.core_hours: 355680" in text and "sort-markdup.ram_gib: 14336" in text
+    lines = (tmp_path / "mine.yaml").read_text().splitlines()
+    for number, key in (("355680", "stages[0].core_hours"), ("14336", "stages[1].ram_gib")):
+        (line,) = (place for place, one in enumerate(lines, start=1) if number in one)
+        assert f"mine.yaml:{line}, key {key}: " in text
+
+
+def test_a_slip_of_hours_of_accelerators_has_its_key(tmp_path: Path) -> None:
+    shipped = SHIPPED / "wgs30x-gpu.yaml"
+    text = message(
+        tmp_path / "mine.yaml", shipped, ("3.2, low: 2.5, high: 4.7", "9e5, low: 9e5, high: 9e5")
+    )
+    assert (
+        "mine.yaml:12, key stages[0].accelerator.hours: germline.accelerator_hours: 900000" in text
+    )
+
+
+def test_slips_of_a_profile_of_many_stages_are_a_message_of_bounded_length(tmp_path: Path) -> None:
+    fields = read_profile("wgs30x").model_dump(mode="json")
+    slip = {"value": 9e9, "low": 9e9, "high": 9e9, "tag": "assumed", "source": "x"}
+    fields["stages"] = [
+        {"name": f"s{place}", "core_hours": slip, "ram_gib": slip} for place in range(200)
+    ]
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(fields))
+    with pytest.raises(InputError) as caught:
+        read_profile(str(path))
+    text = str(caught.value)
+    assert "s0.core_hours: " in text and "s9.ram_gib: " in text and "s10.core_hours" not in text
 
 
 def test_all_faults_of_points_are_one_message_of_bounded_length() -> None:
@@ -104,3 +133,52 @@ def test_all_faults_of_points_are_one_message_of_bounded_length() -> None:
     with pytest.raises(InputError) as caught:
         parse_points(POINTS + "a,1,1,hdd,-1,s,1\n" * 10_000, "p.csv")
     assert len(str(caught.value)) < 5000
+
+
+@pytest.mark.parametrize(
+    ("faulty", "good", "told"), [(20, 0, False), (20, 1, True), (21, 0, True), (19, 9, False)]
+)
+def test_the_last_of_twenty_faults_says_that_further_lines_were_not_checked(
+    faulty: int, good: int, told: bool
+) -> None:
+    rows = ["a,1,1,hdd,-1,s,1"] * faulty + [f"a,{place + 1},1,hdd,4,s,1" for place in range(good)]
+    with pytest.raises(FaultsError) as caught:
+        parse_points(POINTS + "\n".join(rows), "p.csv")
+    assert len(caught.value.faults) == min(faulty, 20)
+    last = "it must be positive. (further lines were not checked)"
+    assert [last in one.what for one in caught.value.faults[-2:]] == [False, told]
+    assert caught.value.faults[-1].where == f"p.csv, line {min(faulty, 20) + 1}"
+
+
+def test_all_slips_of_points_are_one_message_with_a_fault_for_each_line() -> None:
+    rows = ["r,1,1,hdd,310.5,MiB/s,1", "r,2,1,hdd,621,MiB/s,1", "r,2,1,hdd,0.3,MiB/s,1",
+            "r,4,1,hdd,0.6,MiB/s,1", "r,2,1,hdd,621,MiB/s,1", "r,4,1,HDD,1200,MiB/s,1",
+            "w,1,1,hdd,325582848,MiB/s,1", "w,2,1,hdd,300,MiB/s,1", "r,3,1,hdd,930,MiB/s,1"]  # fmt: skip
+    with pytest.raises(FaultsError) as caught:
+        parse_points(POINTS + "\n".join(rows), "p.csv")
+    found = {one.where.rpartition(" ")[2]: one.what for one in caught.value.faults}
+    assert set(found) == {"4", "5", "6", "7", "8"} and len(caught.value.faults) == 5
+    for line, words in (
+        ("4", "beside 310.5 on 1: is it in another unit"),
+        ("5", "is it in another unit"),
+        ("6", "equal to line 3"),
+        ("7", "'HDD', and 'hdd'"),
+        ("8", "in KiB/s or bytes/s"),
+    ):
+        assert words in found[line]
+
+
+def test_all_groups_that_mix_units_are_one_message() -> None:
+    rows = ["a,1,1,hdd,4,s,1", "a,2,1,hdd,4,MiB/s,1", "b,1,1,hdd,4,s,1", "b,2,1,hdd,4,ops/s,1"]
+    with pytest.raises(InputError) as caught:
+        parse_points(POINTS + "\n".join(rows), "p.csv")
+    assert "group 'a' mixes units: MiB/s, s." in str(caught.value)
+    assert "group 'b' mixes units: ops/s, s." in str(caught.value)
+
+
+def test_slips_of_points_are_a_message_of_bounded_length() -> None:
+    rows = [f"r,1,1,hdd,{325582848 + place},MiB/s,1" for place in range(10_000)]
+    with pytest.raises(FaultsError) as caught:
+        parse_points(POINTS + "\n".join(rows), "p.csv")
+    assert len(caught.value.faults) == 20
+    assert caught.value.faults[-1].what.endswith("(the first 20 faults)")

@@ -14,6 +14,7 @@ from density_study.analysis.capacity.inputs.points import parse_points, read_poi
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.inputs.question import question
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.checked import dotted
 from tests.unit.analysis.capacity.offers import host, offers, speed
 from tests.unit.analysis.capacity.planning import plan
 
@@ -63,6 +64,8 @@ def test_a_percentage_in_a_profile_is_refused(key: str) -> None:
             "core_hours: 518400 is not plausible: .* in seconds",
         ),
         (("stages", 0, "ram_gib"), 16_384, "is it in MiB"),
+        (("query", "per_s"), 2e6, "query.per_s: 2e.06 is not plausible: .* is it per day"),
+        (("query", "scans"), 2e9, "of all queries"),
         (("daemon_gib",), 8192, "is it in MiB"),
         (("storage", "scratch_gib"), 300_000, "in MiB, or of several genomes"),
         (("storage", "kept", 0, "gib"), 120_000, "in MiB, or of several genomes"),
@@ -80,8 +83,11 @@ def test_a_slip_in_a_profile_is_refused_with_its_key(
     at[key[-1]] = speed(value)
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(fields))
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=words) as caught:
         read_profile(str(path))
+    assert caught.value.where.endswith(f", key {dotted(key)}")
+    line = int(caught.value.where.removeprefix(f"{path}:").partition(",")[0])
+    assert path.read_text().splitlines()[line - 1].strip(" -").startswith(f"{key[-1]}:")
 
 
 HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile\n"
