@@ -141,7 +141,7 @@ READING: dict[str, tuple[str, ...]] = {
     "traces/n01-nf-issue-371-cpu-unknown.txt": ("tool1 2.507 measured", "tool2 CPU unknown", "2 tasks of 0.942 h", "2 tasks had not ended", "process tool3: none", "process tool4: none"),
     "traces/n02-flowcraft-114-process-tag.txt": ("qc-pre-trimming 0.010", "2 attempts did not succeed (2 ABORTED): their work is unknown"),
     "traces/n04-k8s-metagenomics.txt": ("fastp-paired 0.191", "!unknown"),
-    "traces/n05-nfcore-rnaseq.txt": ("gunzip-gtf", "!unknown"),
+    "traces/n05-nfcore-rnaseq.txt": ("gunzip-gtf", "!unknown", "does not say which tasks used GPUs"),
     "traces/n06-cached-resume.txt": ("unzip-gc", "coerce-seqnames-cov", "!unknown"),
     "traces/n07-derived-table-no-name.tsv": ("refused", "the field 'name' is missing"),
     "traces/n08-snakemake-benchmark-10-columns.tsv": ("n08-snakemake-benchmark-10-columns 0.00822 measured", "0.476 GiB", "hdfs_read 5.42", "jobs that failed"),

@@ -13,7 +13,14 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted, linked
+from density_study.analysis.capacity.traces.task import (
+    NO_GPUS,
+    Outcome,
+    Record,
+    Task,
+    counted,
+    linked,
+)
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
@@ -37,8 +44,10 @@ def read(source: Source) -> Record:
         source.refuse(f"a job cannot be parsed: {error}.", "give the file as Galaxy wrote it.")
     tests = document.get("tests") if isinstance(document, dict) else None
     without = len(tests) - len(jobs) if isinstance(tests, list) else 0
-    unknown = (f"{counted(without, 'test')} of Planemo without a job: no work is counted",)
-    return Record(tuple(linked(tasks, jobs, _datasets)), unknown if without > 0 else ())
+    unknown = [NO_GPUS]
+    if without > 0:
+        unknown.append(f"{counted(without, 'test')} of Planemo without a job: no work is counted")
+    return Record(tuple(linked(tasks, jobs, _datasets)), tuple(unknown))
 
 
 def _table(source: Source) -> list[dict[str, Any]]:

@@ -17,11 +17,11 @@ from density_study.analysis.capacity.traces.amounts import (
     number,
     words_s,
 )
-from density_study.analysis.capacity.traces.source import Row, Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.analysis.capacity.traces.source import Row, Source, columns
+from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
 
 NEEDED = ("name", "status", "realtime")
-FIELDS = "name, status, realtime, %cpu, cpus, memory, peak_rss, rchar, wchar, submit, duration"
+FIELDS = "name, status, realtime, %cpu, cpus, memory, accelerator, peak_rss, rchar, wchar, submit, duration"
 OUTCOMES: dict[str, Outcome] = {
     "COMPLETED": "done",
     "CACHED": "done",  # by an earlier run that was resumed; the row has its numbers
@@ -44,7 +44,7 @@ def read(source: Source) -> Record:
             source.refuse(
                 f"the line cannot be parsed: {error}.", "give the file as Nextflow wrote it.", line
             )
-    return Record(tuple(tasks))
+    return Record(tuple(tasks), () if "accelerator" in columns(source) else (NO_GPUS,))
 
 
 def _check(source: Source, row: Row) -> None:

@@ -20,11 +20,11 @@ from density_study.analysis.capacity.traces.amounts import (
     number,
 )
 from density_study.analysis.capacity.traces.source import Row, Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
 
 COMMAND = (
     "export it with sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,"
-    "NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
+    "AllocTRES,NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
 )
 RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING", "REQUEUED"}
 ALL = "jobs"
@@ -72,6 +72,8 @@ def read(source: Source) -> Record:
         unknown.append(
             "the record has no NTasks: a step's memory and I/O are those of its largest task alone"
         )
+    if not re.search(r"\b(Alloc|Req)TRES\b", header):
+        unknown.append(NO_GPUS)
     if any(_RUN_ID.fullmatch(task.process) for task in tasks):
         unknown.append(
             "Snakemake names jobs by the run, and the record has no Comment: all rules are one stage"
@@ -128,7 +130,7 @@ def _task(attempt: Attempt) -> Task:
         submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
         end_s=epoch_s(job.get("End")),
         id=_id(job),
-        uses_gpus=bool(number(_in_tres(allocated, "gres/gpu"))),
+        uses_gpus=bool(number(_in_tres(allocated, "gres/gpu(?::[^=,]+)?"))),
     )
 
 
@@ -165,7 +167,7 @@ def _of_all_tasks(step: Row, column: str) -> float | None:
 
 
 def _in_tres(text: str, name: str) -> str | None:
-    """The amount of one resource in a text such as `billing=8,cpu=8,mem=32G,node=1`."""
+    """The amount of one resource in a text such as `billing=8,cpu=8,mem=32G,node=1`. name: a pattern."""
     found = re.search(rf"(?:^|,){name}=([0-9.]+[KMGTP]?)(?:,|$)", text)
     return None if found is None else found[1]
 

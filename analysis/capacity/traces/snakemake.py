@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.traces.amounts import cpus, known, mib, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Record, Task
+from density_study.analysis.capacity.traces.task import NO_GPUS, Record, Task
 
 MEASURES = {
     "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
@@ -27,6 +27,7 @@ ANY_RULE = re.compile(r"(benchmarks?|bench|logs?|results?|output|\.)", re.IGNORE
 NO_FAILURES = "Snakemake records no jobs that failed: their work is in no number"
 NO_TIMES = "benchmark files hold no times: the stages are a chain, in the order of the files"
 GPUS = ("gpu", "gpus", "nvidia_gpu")  # resources, by the names that executors take
+_GRES = re.compile(r"""\bgres['"]?\s*[:=]\s*['"]?(?:[\w:]+,)*gpu\b(?!:0\b)""")  # of Slurm: gpu:1
 _PAIR = re.compile(r"""['"]([^'"]*)['"]\s*:\s*(?:['"]([^'"]*)['"]|([^,}\s]+))""")
 
 
@@ -45,6 +46,8 @@ def read(source: Source) -> Record:
                 f"the row cannot be parsed: {error}.", "give the file as Snakemake wrote it.", line
             )
     unknown = [NO_FAILURES, NO_TIMES]
+    if not all("resources" in row for rows in jobs.values() for _, row in rows):
+        unknown.append(NO_GPUS)
     if any(known(row.get("cpu_time")) is None for rows in jobs.values() for _, row in rows):
         unknown.append("CPU time is not recorded: the mean load for the run time stands for it")
     repeated = sum(len(rows) - 1 for rows in jobs.values())
@@ -83,7 +86,8 @@ def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
         read_mib=_mean([mib(row.get("io_in"), "M") for row in rows]),
         write_mib=_mean([mib(row.get("io_out"), "M") for row in rows]),
         input_mib=sum(size or 0.0 for size in sizes) or None,
-        uses_gpus=any(_is_some(wanted.get(name)) for name in GPUS),
+        uses_gpus=any(_is_some(wanted.get(name)) for name in GPUS)
+        or _GRES.search(first.get("resources", "")[: 2**16]) is not None,
     )
 
 

@@ -11,6 +11,11 @@ from density_study.analysis.capacity.inputs.point import grouped
 
 Outcome = Literal["done", "lost", "reused", "running"]
 
+NO_GPUS = (
+    "the record does not say which tasks used GPUs, which no plan counts: write an accelerator into such "
+    "stages of the profile"
+)
+
 
 @dataclass(frozen=True)
 class Task:

@@ -1,50 +1,26 @@
-"""Attempts that two rows have, work on GPUs, rolling logs, tables of Galaxy, and formats that are named."""
+"""Attempts that two rows have, unfinished logs, tables of Galaxy, and formats that are named."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from density_study.analysis.capacity.inputs.profile import Profile
-from density_study.analysis.capacity.traces.profiled import profile_of
-from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.cluster.model.errors import InputError
-
-
-def profile_from(folder: Path, files: Mapping[str, str | bytes]) -> Profile:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return profile_of(read_traces([folder]), 1, "x", "t")
-
-
-def hours(profile: Profile) -> dict[str, tuple[float, int]]:
-    """Core-hours and tasks by stage."""
-    return {
-        stage.name: (round(stage.core_hours.value, 3) if stage.core_hours else 0.0, stage.tasks)
-        for stage in profile.stages
-    }
-
-
-def nextflow(*rows: str) -> str:
-    return "\n".join(("hash|name|status|realtime|%cpu|cpus", *rows)).replace("|", "\t") + "\n"
-
-
-def sacct(*rows: str) -> str:
-    head = "JobID|JobName|State|Submit|Start|ElapsedRaw|AllocCPUS|TotalCPU"
-    return "\n".join((head, *rows)) + "\n"
-
-
-def galaxy(name: str) -> dict[str, Any]:
-    seen = {"galaxy_slots": "8.0", "runtime_seconds": "3600.0", "cpuacct.usage": "7200000000000.0"}
-    metrics = [{"name": key, "raw_value": value} for key, value in seen.items()]
-    return {"id": name, "tool_id": "bwa", "state": "ok", "job_metrics": metrics}
-
+from tests.unit.analysis.capacity.traces.records import (
+    END,
+    STAGE,
+    START,
+    TASK,
+    environment,
+    galaxy,
+    hours,
+    nextflow,
+    profile_from,
+    sacct,
+)
 
 FIRST = nextflow("aa/1|A (1)|COMPLETED|1h|100%|1", "bb/1|B (1)|FAILED|1h|100%|1")
 RESUMED = nextflow("aa/1|A (1)|CACHED|1h|100%|1", "cc/1|B (1)|COMPLETED|1h|100%|1")
@@ -77,66 +53,6 @@ def test_tasks_without_an_id_are_tasks_of_their_own(tmp_path: Path) -> None:
             "metrics": {"runningSeconds": 3600}}  # fmt: skip
     profile = profile_from(tmp_path, {"m.json": json.dumps([task, task])})
     assert hours(profile) == {"a": (8.0, 2)}
-
-
-def event(kind: str, **more: Any) -> str:
-    return json.dumps({"Event": f"SparkListener{kind}", **more}) + "\n"
-
-
-SPARK = {"spark.master": "yarn", "spark.executor.memory": "8g"}
-START = event("LogStart", **{"Spark Version": "3.5.0"}) + event("ApplicationStart")
-STAGE = event(
-    "StageSubmitted", **{"Stage Info": {"Stage ID": 0, "Stage Name": "a", "RDD Info": []}}
-)
-TASK = event(
-    "TaskEnd",
-    **{"Stage ID": 0, "Task End Reason": {"Reason": "Success"}, "Task Info": {},
-       "Task Metrics": {"Executor Run Time": 3600000, "Executor CPU Time": 1800 * 10**9}},
-)  # fmt: skip
-END = event("ApplicationEnd")
-
-
-def environment(**more: str) -> str:
-    return event("EnvironmentUpdate", **{"Spark Properties": {**SPARK, **more}})
-
-
-GPU = {"spark.task.resource.gpu.amount": "1"}
-CALL = {"executionStatus": "Done", "shardIndex": -1, "start": "2026-01-01T00:00:00Z",
-        "end": "2026-01-01T01:00:00Z",
-        "runtimeAttributes": {"cpu": 4, "memory": "16 GB", "gpuCount": "2"}}  # fmt: skip
-ON_GPUS = {
-    "nextflow": "name\tstatus\trealtime\t%cpu\taccelerator\nA\tCOMPLETED\t1h\t100%\t2\n",
-    "cromwell": json.dumps({"submittedFiles": {}, "calls": {"w.a": [CALL]}}),
-    "snakemake": "s\th:m:s\tcpu_time\tresources\n3600\t1:00:00\t3600\t{'nvidia_gpu': 1}\n",
-    "slurm": "JobID|State|ElapsedRaw|AllocTRES\n7|COMPLETED|3600|cpu=16,gres/gpu=2,mem=128G\n",
-    "spark": START + environment(**GPU) + STAGE + TASK + END,
-    "healthomics": json.dumps({"arn": "arn:aws:omics:us-east-1:1:task/1", "name": "A", "cpus": 4,
-                               "gpus": 1, "status": "COMPLETED", "metrics": {"runningSeconds": 9}}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ON_GPUS)
-def test_work_on_gpus_is_said(tmp_path: Path, kind: str) -> None:
-    profile = profile_from(tmp_path, {"record": ON_GPUS[kind]})
-    assert any("1 task used GPUs, which no plan counts" in line for line in profile.left_out())
-
-
-def test_a_rolling_log_of_spark_is_one_log_in_order(tmp_path: Path) -> None:
-    files = {"eventlog_v2_app/appstatus_app": ""}
-    files |= {f"eventlog_v2_app/events_{place}_app": TASK for place in range(2, 11)}
-    files["eventlog_v2_app/events_1_app"] = START + environment() + STAGE
-    files["eventlog_v2_app/events_11_app"] = TASK + END
-    profile = profile_from(tmp_path, files)
-    assert hours(profile) == {"a-0": (5.0, 10)}
-    assert not any("did not end" in line for line in profile.left_out())
-    (tmp_path / "eventlog_v2_app/events_4_app").unlink()
-    with pytest.raises(InputError, match="a file of this rolling log is missing"):
-        read_traces([tmp_path])
-    compacted = tmp_path / "eventlog_v2_app/events_10_app.compact"
-    compacted.write_text(START + environment() + STAGE + TASK)
-    profile = profile_of(read_traces([tmp_path]), 1, "x", "t")
-    assert hours(profile) == {"a-0": (1.0, 2)}
-    assert any("Spark compacted the log" in line for line in profile.left_out())
 
 
 def test_a_log_of_spark_that_is_still_written_may_end_within_a_line(tmp_path: Path) -> None:
