@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
@@ -22,20 +22,20 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import plain
 from density_study.workloads.imports.foreign import Foreign, foreign
 
-READERS: Mapping[str, Callable[..., Record]] = {
+SPARK = "spark"
+READERS: Mapping[str, Callable[[Source], Record]] = {
     "cromwell": cromwell.read,
     "galaxy": galaxy.read,
     "healthomics": healthomics.read,
     "nextflow": nextflow.read,
     "slurm": slurm.read,
     "snakemake": snakemake.read,
-    "spark": spark.read,
+    SPARK: spark.read,
 }
 KNOWN = (
     "a trace.txt of Nextflow, metadata of Cromwell, benchmarks of Snakemake, a run manifest of HealthOmics, "
     "sacct -P of Slurm, an event log of Spark, or job metrics of Galaxy"
 )
-ROLLED = re.compile(r"events_(\d{1,9})_")
 NO_RECORD = "appstatus_"  # an empty file beside a rolling log, which says that the application runs
 MOST_FILES = 20_000
 MOST_TASKS = 2_000_000
@@ -46,15 +46,14 @@ MOST_NAME = 1_000
 
 def read_traces(paths: Sequence[Path]) -> Trace:
     """Read the records of one run: files, or folders of files. InputError for a file that is none."""
-    sources = [source for path in paths for source in _sources(path)]
+    sources = _once([source for path in paths for source in _sources(path)])
     if not 1 <= len(sources) <= MOST_FILES:
         raise InputError(
             f"{len(sources):,} files are named.", "import-trace", f"name 1 to {MOST_FILES:,} files."
         )
     kinds: dict[str, None] = {}
     records, count, processes = [], 0, set[str]()
-    for source, *more in _logs(sources):
-        found = _kind(source)
+    for found, (source, *more) in _of_records(sources):
         kinds[found.name] = None
         records.append(_record(source, found, more))
         count += len(records[-1].tasks)
@@ -65,30 +64,30 @@ def read_traces(paths: Sequence[Path]) -> Trace:
     return trace_of(" and ".join(kinds), records)
 
 
-def _logs(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    """The files of a rolling event log of Spark together, in order, without those before a compacted one."""
-    rolled = grouped(
-        sources,
-        lambda one: one.path.parent if ROLLED.match(one.path.name) else one.path,
-    )
-    for same in rolled.values():
-        same.sort(key=_roll)
-        compact = [place for place, one in enumerate(same) if ".compact" in one.path.name]
-        same = same[compact[-1] :] if compact else same
-        rolls = [_roll(one)[0] for one in same]
-        if len(rolls) > 1 and rolls != list(range(rolls[0], rolls[0] + len(rolls))):
-            same[0].refuse("a file of this rolling log is missing.", "name its whole folder.")
-        yield same
+def _once(sources: Sequence[Source]) -> list[Source]:
+    """Without files that are named twice, such as by a folder and alone."""
+    found: dict[str, Source] = {}
+    for source in sources:
+        path = os.path.realpath(source.path)
+        if path not in found or source.in_folder:
+            found[path] = source
+    return list(found.values())
 
 
-def _roll(source: Source) -> tuple[int, bool]:
-    match = ROLLED.match(source.path.name)
-    return (int(match[1]) if match else 0, ".compact" in source.path.name)
+def _of_records(sources: Sequence[Source]) -> Iterator[tuple[Foreign, list[Source]]]:
+    """The kind and the file of each record; the files of a rolling event log of Spark are one."""
+    for same in grouped(sources, spark.log_of).values():
+        first = min(same, key=spark.roll)
+        found = _kind(first)
+        if found.trace == SPARK:
+            yield found, same
+        else:
+            yield from ((found if one is first else _kind(one), [one]) for one in same)
 
 
 def _record(source: Source, found: Foreign, more: Sequence[Source]) -> Record:
     try:
-        return READERS[found.trace](source, *more)
+        return spark.read(source, *more) if found.trace == SPARK else READERS[found.trace](source)
     except RecursionError:
         source.refuse("the JSON is nested too deeply.", "name a record of a workflow.")
 

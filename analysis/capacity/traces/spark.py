@@ -7,7 +7,8 @@ by the cores. Bytes read and written are those of files; what is spilled or shuf
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ HEAP_MIB, OVERHEAD_MIB, OVERHEAD_SHARE = 1024.0, 384.0, 0.10  # Spark's defaults
 MOST_STAGES = 40  # more are merged by name: an algorithm that iterates
 BEGUN, ENDED = "SparkListenerApplicationStart", "SparkListenerApplicationEnd"
 STARTS = ("SparkListenerLogStart", BEGUN)
+ROLLED = re.compile(r"events_(\d{1,9})_([^.]*)")  # from 1; the names of applications have no point
 
 
 @dataclass
@@ -37,9 +39,22 @@ class _Log:
     ended: bool = False
 
 
-def read(*sources: Source) -> Record:
-    """A log, or the files of a rolling one. InputError, with the line, if an event cannot be read."""
-    log = _Log()
+def log_of(source: Source) -> Hashable:
+    """What the files of one rolling log have in common, by their names."""
+    rolled = ROLLED.match(source.path.name)
+    return (source.path.parent, rolled[2]) if rolled else source.path
+
+
+def roll(source: Source) -> tuple[int, bool]:
+    """The place of a file in its rolling log."""
+    rolled = ROLLED.match(source.path.name)
+    return (int(rolled[1]) if rolled else 0, ".compact" in source.path.name)
+
+
+def read(source: Source, *more: Source) -> Record:
+    """A log, or the files of a rolling one. InputError, with the line, if an event cannot be read, and if a
+    file is missing."""
+    log, sources = _Log(), _in_order((source, *more))
     for source, line, event in _events(sources):
         if _is_second(log, event):
             source.refuse(
@@ -74,6 +89,20 @@ def read(*sources: Source) -> Record:
             f"{_heap_property(log)} is not set: Spark's default of {HEAP_MIB:g} MiB counts"
         )
     return Record(tasks, tuple(unknown), tuple(notes))
+
+
+def _in_order(sources: Sequence[Source]) -> list[Source]:
+    """Without those before a compacted one, which has all that is left of them."""
+    found = sorted(sources, key=roll)
+    compact = [place for place, one in enumerate(found) if roll(one)[1]]
+    found = found[compact[-1] :] if compact else found
+    rolls = [roll(one)[0] for one in found]
+    first = rolls[0] if compact else min(rolls[0], 1)  # 0: the log does not roll
+    if rolls != list(range(first, first + len(rolls))):
+        found[0].refuse(
+            "a file of this rolling log is missing or there twice.", "name its whole folder."
+        )
+    return found
 
 
 def _events(sources: Sequence[Source]) -> Iterator[tuple[Source, int, Any]]:
