@@ -15,6 +15,7 @@ MOST_CPUS = 10_000  # of a task; more is damage
 MOST_WORDS = 100  # characters of a duration
 UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 BINARY_MIB = {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30}
+_EPOCH = re.compile(r"\d+(\.\d+)?")
 _PART = re.compile(r"([0-9.]+)\s*(ms|[dhms])\s*")
 _CLOCK = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 _COMMA = re.compile(r"\d,\d")
@@ -103,8 +104,14 @@ def epoch_s(value: object) -> float | None:
     text = known(value)
     if text is None:
         return None
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if _EPOCH.fullmatch(text):
         amount = float(text)
         return number(amount / 1e3 if amount > 1e11 else amount)
     found = datetime.fromisoformat(text)
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def is_local(value: object) -> bool:
+    """Whether a time is one without a zone."""
+    text = known(value)
+    return bool(text and not _EPOCH.fullmatch(text) and not datetime.fromisoformat(text).tzinfo)

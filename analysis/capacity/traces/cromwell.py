@@ -96,7 +96,7 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
         requested_mib=mib(attributes.get("memory")) or None,
         submit_s=start_s,
         end_s=end_s,
-        id=None if outcome == "reused" or not log else f"{log} {process}",
+        id=f"{log} {process} {shard}" if log else None,
         uses_gpus=bool(number(attributes.get("gpuCount"))),
     )
 

@@ -55,17 +55,21 @@ def _table(source: Source) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for line, row in source.table():
         number_of_job = row.get("job_id") or row.get("id")
-        if not number_of_job or "tool_id" not in row or "state" not in row:
+        if not all((number_of_job, row.get("tool_id"), row.get("state"))):
             source.refuse(
                 "the columns job_id, tool_id and state are needed, and one of them is missing or empty.",
                 "export them from the tables job and job_metric_numeric.",
                 line,
             )
-        job = found.setdefault(number_of_job, {**row, "id": number_of_job, "job_metrics": []})
+        job = found.setdefault(
+            f"{row['tool_id']} {number_of_job}", {**row, "id": number_of_job, "job_metrics": []}
+        )
         metrics = (
             [(row["metric_name"], row.get("metric_value"))] if "metric_name" in row else row.items()
         )
         job["job_metrics"] += [{"name": name, "raw_value": value} for name, value in metrics]
+    if not found:
+        source.refuse("the table has a header and no job.", "export the rows, too.")
     return list(found.values())
 
 
@@ -107,8 +111,15 @@ def _task(job: Mapping[str, Any]) -> Task:
         requested_mib=megabytes or None,
         submit_s=epoch_s(job.get("create_time")),
         end_s=epoch_s(seen.get("end_epoch")),
-        id=known(job.get("id")),
+        id=_id(job, seen),
     )
+
+
+def _id(job: Mapping[str, Any], seen: Mapping[str, Any]) -> str | None:
+    """Every server has a job 1: without its time of creation, only its metrics tell it from another's."""
+    number_of_job = known(job.get("id"))
+    others = "" if known(job.get("create_time")) else sorted(map(str, seen.items()))
+    return number_of_job and f"{number_of_job} {job.get('tool_id')} {others}"
 
 
 def _tool(name: str) -> str:

@@ -90,7 +90,8 @@ def _task(entry: Mapping[str, Any]) -> Task:
         outcome, status = "reused", "taken from the cache"
     name = str(known(entry.get("name")) or "task")
     match = TAGGED.fullmatch(name) or SCATTER.fullmatch(name)
-    of_task = known(entry.get("arn") or entry.get("taskId"))
+    # the manifest has an arn that ends in the id, list-run-tasks the id
+    of_task = known(str(entry.get("arn") or entry.get("taskId") or "").rpartition("/")[2])
     start_s, end_s = epoch_s(entry.get("startTime")), epoch_s(entry.get("stopTime"))
     realtime_s = number(metrics.get("runningSeconds"))
     if realtime_s is None and start_s is not None and end_s is not None:

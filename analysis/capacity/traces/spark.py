@@ -36,6 +36,7 @@ class _Log:
     lacking: dict[str, None] = field(default_factory=dict)  # metrics beside one that is there
     tasks: list[tuple[int, Task]] = field(default_factory=list)
     begun: bool = False
+    application: str = ""
     ended: bool = False
 
 
@@ -127,6 +128,8 @@ def _take(log: _Log, event: Mapping[str, Any]) -> None:
     kind = event["Event"]
     if kind == BEGUN:
         log.begun = True
+        if application := event.get("App ID"):  # its next attempt numbers tasks from 0 again
+            log.application = f"{application} {event.get('App Attempt ID')}"
     elif kind in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
         info = event["Stage Info"]
         log.names[int(info["Stage ID"])] = str(info["Stage Name"])
@@ -171,8 +174,16 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
         end_s=finish_s or None,
         spilled_mib=_mib(metrics.get("Disk Bytes Spilled")),
         gc_s=_scaled(metrics.get("JVM GC Time"), 1e-3),
+        id=_id(log, info),
         uses_gpus=bool(number(log.properties.get("spark.task.resource.gpu.amount"))),
     )
+
+
+def _id(log: _Log, info: Mapping[str, Any]) -> str | None:
+    """Spark numbers the tasks of an application, and the attempts of each."""
+    if not log.application or "Task ID" not in info:
+        return None
+    return f"{log.application} {info['Task ID']} {info.get('Attempt')}"
 
 
 def _both(

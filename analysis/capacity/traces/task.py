@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,6 @@ from typing import Any, Literal
 from density_study.analysis.capacity.inputs.point import grouped
 
 Outcome = Literal["done", "lost", "reused", "running"]
-
 NO_GPUS = (
     "the record does not say which tasks used GPUs, which no plan counts: write an accelerator into such "
     "stages of the profile"
@@ -25,7 +25,7 @@ class Task:
     attempt that failed or was aborted, killed or preempted; `reused` a result of another run, whose work is
     not in the record. status: the source's own word. cpu_s: core-seconds that were busy. cpus, requested_mib:
     reserved. needs: processes whose output it reads; None if the source does not say. id: of this attempt
-    alone, where the record has one.
+    alone, where the record has one. submit_is_local: `submit_s` is in a zone that the source does not say.
     """
 
     process: str
@@ -47,6 +47,7 @@ class Task:
     gc_s: float | None = None
     id: str | None = None
     uses_gpus: bool = False
+    submit_is_local: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,18 +92,50 @@ def trace_of(kind: str, records: Sequence[Record]) -> Trace:
     if again := len(rows) - len(tasks):
         notes[f"{counted(again, 'row')} left out: another row has the same attempt"] = None
     return Trace(
-        tuple(tasks), (*unknown, *_unfinished(tasks), *_on_gpus(tasks)), tuple(notes), kind
+        tuple(tasks),
+        (*unknown, *_perhaps_twice(tasks), *_unfinished(tasks), *_on_gpus(tasks)),
+        tuple(notes),
+        kind,
     )
 
 
 def _once(rows: Sequence[Task]) -> list[Task]:
     """A run that was resumed has the tasks of the first one, and two exports may overlap."""
     found: dict[Hashable, Task] = {}
-    for place, task in enumerate(rows):  # ids that were made anonymous may all be equal
-        key = (task.id, task.submit_s, task.outcome == "lost") if task.id else place
-        if key not in found or found[key].outcome == "running" or found[key].realtime_s is None:
+    for place, task in enumerate(rows):
+        key = (*_attempt(task), task.outcome == "lost") if task.id else place
+        if key not in found or _says(task) > _says(found[key]):
             found[key] = task
-    return list(found.values())
+    ended = {_attempt(task) for task in found.values() if task.id and task.outcome != "running"}
+    return [
+        task
+        for task in found.values()
+        if task.outcome != "running" or not task.id or _attempt(task) not in ended
+    ]
+
+
+def _attempt(task: Task) -> tuple[Hashable, ...]:
+    """Ids that were made anonymous may all be equal; formats write parts of a second differently."""
+    submit_s = None if task.submit_s is None else math.floor(task.submit_s)
+    return task.id, submit_s, task.submit_is_local
+
+
+def _says(task: Task) -> tuple[bool, ...]:
+    return task.outcome != "running", task.realtime_s is not None, task.cpu_s is not None
+
+
+def _perhaps_twice(tasks: Sequence[Task]) -> Iterator[str]:
+    """Of equal ids, times of submission that cannot be compared: of two zones, or missing in one file."""
+    forms: dict[Hashable, set[bool | None]] = {}
+    for task in tasks:
+        if task.id and task.outcome != "running":
+            form = None if task.submit_s is None else task.submit_is_local
+            forms.setdefault((task.id, task.outcome == "lost"), set()).add(form)
+    if count := sum(len(one) - 1 for one in forms.values()):
+        yield (
+            f"{counted(count, 'row')} may have an attempt that another row has, and count twice: one gives "
+            "the time of submission, and the other in another form (trace.raw) or not at all"
+        )
 
 
 def _seen(tasks: list[Task]) -> list[Task]:
