@@ -119,7 +119,7 @@ def _task(attempt: Attempt) -> Task:
         outcome="running" if status in RUNNING else outcome,
         status=status,
         realtime_s=elapsed_s,
-        cpu_s=_cpu_s(job),
+        cpu_s=_cpu_s(job, outcome == "lost" and status != "FAILED" and elapsed_s != 0),
         cpus=reserved,
         rss_mib=_most(_used_mib(step) for step in (job, *attempt.steps)),
         requested_mib=_requested_mib(job, reserved) or of_job_mib or None,
@@ -141,12 +141,13 @@ def _id(job: Row) -> str | None:
     return start and f"{job.get('Cluster', '')} {number_of_job} {start}"
 
 
-def _cpu_s(job: Row) -> float | None:
+def _cpu_s(job: Row, killed: bool) -> float | None:
+    """killed: nobody counts the CPU time of steps that are killed, and 0 is what sacct prints then."""
     total = clock_s(job.get("TotalCPU"))
-    if total is not None:
-        return total
-    user, system = clock_s(job.get("UserCPU")), clock_s(job.get("SystemCPU"))
-    return None if user is None or system is None else user + system
+    if total is None:
+        user, system = clock_s(job.get("UserCPU")), clock_s(job.get("SystemCPU"))
+        total = None if user is None or system is None else user + system
+    return None if killed and not total else total
 
 
 def _used_mib(step: Row) -> float | None:

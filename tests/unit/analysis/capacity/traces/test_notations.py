@@ -164,12 +164,38 @@ def test_jobs_of_slurm_with_steps_requeues_arrays_and_nextflow_names(tmp_path: P
     assert (
         align.ram_used_gib is not None and align.ram_used_gib.value == 3.0
     )  # three tasks of 1 GiB
-    assert (sort.name, sort.after, hours(sort), sort.lost) == ("sort", ("align",), 0.5, 0.0)
+    assert (sort.name, sort.after, hours(sort), sort.lost) == ("sort", ("align",), 1.0, 0.5)
     assert any(
-        ("1 PREEMPTED" in line and "25%" in line) or "2 core-hours" in line
+        "(1 PREEMPTED, 1 CANCELLED): 2.5 core-hours, 28% of the bill" in line
         for line in profile.notes
     )
     assert any("1 task had not ended (1 PENDING)" in line for line in profile.left_out())
+
+
+@pytest.mark.parametrize(
+    ("state", "elapsed", "cpu", "lost_hours"),
+    [
+        *(
+            (state, "01:00:00", "00:00:00", 2.0)
+            for state in ("CANCELLED by 12", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED")
+        ),
+        ("TIMEOUT", "01:00:00", "01:00:00", 1.0),
+        ("FAILED", "01:00:00", "00:00:00", 0.0),
+        ("CANCELLED by 12", "00:00:00", "00:00:00", 0.0),
+    ],
+)
+def test_no_cpu_time_of_a_job_of_slurm_that_was_killed_is_unknown(
+    tmp_path: Path, state: str, elapsed: str, cpu: str, lost_hours: float
+) -> None:
+    """Its step was killed before anybody counted; of a job that failed or never ran it is zero."""
+    text = SACCT + (
+        "7|A|COMPLETED|01:00:00|4|1||02:00:00|8G|||\n" + f"8|A|{state}|{elapsed}|4|1||{cpu}|8G|||\n"
+    )
+    profile = profile_from(tmp_path, text)
+    (stage,) = profile.stages
+    assert hours(stage) == 2.0 + lost_hours
+    said = [line for line in profile.left_out() if "no CPU time of 1 of 2 tasks" in line]
+    assert bool(said) == (lost_hours == 2.0)
 
 
 def test_slurm_may_say_what_it_allocated_as_trackable_resources(tmp_path: Path) -> None:
