@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from density_study.analysis.summarise.summarise import summarise
+from density_study.cluster.state.events import TableNotCopied
+from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads import tables
 from density_study.workloads.tables.store import read_table
@@ -91,3 +93,11 @@ def test_density_is_a_factor_of_losing_a_host(loads: Analysed) -> None:
     )
     assert finding.variants is not None and finding.variants.startswith("2 ")
     assert finding.effect == pytest.approx(6 / 14, rel=0.15)
+
+
+def test_a_table_that_could_not_be_copied_is_told(loads: Analysed) -> None:
+    """Its builds have no fault, but took longer than `load_once` promises."""
+    lost = TableNotCopied(tag="t", name="usertable_100-1a2b3c4d", why="no space left", tried=True)
+    Journal(loads.root / JOURNAL).record(lost)
+    (said,) = (one for one in summarise(loads.root, 0.0).warnings if one.code == "no-table-copy")
+    assert said.level == "info" and "usertable_100 is loaded in each build" in said.message
