@@ -37,6 +37,8 @@ _WORDS = {
     "list_type": "write a list, like [1, 2]",
     "literal_error": "write {expected}",
     "model_type": "write a mapping of keys",
+    "string_pattern_mismatch": "write text of the form {pattern}",
+    "string_too_short": "write text of {min_length} or more letters",
     "string_type": "write text",
     "string_unicode": "write text that is valid Unicode",
     "too_long": "give at most {max_length} values",

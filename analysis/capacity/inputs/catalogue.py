@@ -15,15 +15,22 @@ from pydantic import Field, model_validator
 
 from density_study.analysis.capacity.inputs.plausible import between
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
+from density_study.analysis.capacity.inputs.spelling import respelled
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.base.checked import no_duplicates
+from density_study.workloads.base.checked import (
+    FaultyKeyError,
+    dotted,
+    leaves,
+    like,
+    no_duplicates,
+)
 
 DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 LIFE_YEARS = 3
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
-Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
+HostName = Annotated[str, like(r"(?u:.*\S.*)", "a name", dash=True)]
 Cores = Annotated[int, between(1, 4096, "cores", "the number of a whole rack")]
 Gbits = Annotated[float, between(0.1, 1600, "Gbit/s", "in Mbit/s")]
 
@@ -75,7 +82,7 @@ class HostType(FiniteModel):
     """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named. A reserved host
     is a type of its own with its term."""
 
-    name: Name
+    name: HostName
     cores: Cores
     cpu_speed: UncertainValue = Field(description="speed of one core over one of measured_on")
     ram_gib: Annotated[float, between(0.5, 65_536, "GiB", "in TiB or MiB")]
@@ -232,8 +239,16 @@ class Catalogue(FiniteModel):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [host.name.strip().casefold() for host in self.hosts]
+        names = [host.name for host in self.hosts]
         no_duplicates("host type", names, "hosts", why="; give each its own name")
+        for place, name, _, other in respelled(enumerate(names)):
+            what = f"duplicate host type: {other!r} and {name!r}; give each its own name"
+            raise FaultyKeyError(what, "hosts", place, "name")
+        every = list(leaves(self.model_dump(mode="json")))
+        for noun in ("disk_type", "kind"):
+            for key, name, at, other in respelled(one for one in every if one[0][-1] == noun):
+                what = f"{name!r} is {other!r} at {dotted(at)}; write one name in one way"
+                raise FaultyKeyError(what, *key)
         local = {disk_type for host in self.hosts for disk_type in host.disk_types}
         shared = [one.disk_type for one in self.shared]
         if local & set(shared) or len(set(shared)) < len(shared):

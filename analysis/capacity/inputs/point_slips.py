@@ -9,6 +9,7 @@ from statistics import median
 from density_study.analysis.capacity.inputs.csv_rows import Row
 from density_study.analysis.capacity.inputs.plausible import Range
 from density_study.analysis.capacity.inputs.point import MOST_FAULTS, Point, grouped, refuse, sizes
+from density_study.analysis.capacity.inputs.spelling import respelled
 from density_study.cluster.model.errors import InputError
 
 _OF = {
@@ -75,18 +76,18 @@ def _of_curve(curve: Sequence[Point]) -> Iterator[InputError]:
             )
 
 
+def check_names(points: Sequence[Point]) -> None:
+    """InputError for the names of points of several files that differ in upper and lower case alone."""
+    refuse(_names(points))
+
+
 def _names(points: Sequence[Point]) -> Iterator[InputError]:
     """Names that differ in upper and lower case alone: they would be curves of their own."""
     for column in ("group", "disk_type", "operation"):
-        first: dict[str, str] = {}
-        for point in points:
-            name = getattr(point, column)
-            if (other := first.setdefault(name.casefold(), name)) != name:
-                yield InputError(
-                    f"{column} is {name!r}, and {other!r} in other lines.",
-                    point.source,
-                    "write one name in one way.",
-                )
+        names = ((point.source, getattr(point, column)) for point in points)
+        for place, name, there, other in respelled(names):
+            what = f"{column} is {name!r}, and {other!r} in {there}."
+            yield InputError(what, place, "write one name in one way.")
 
 
 def _percentiles(latencies: Sequence[Point]) -> Iterator[InputError]:

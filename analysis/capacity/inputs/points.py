@@ -118,11 +118,10 @@ class _Line:
         unit = self._unit()
         load, percentile = self._optional("load"), self._optional("percentile")
         quantity = self._quantity(unit, load, percentile)
-        group, disk_type = self._text("group"), "unknown"
-        if self._cell("disk_type"):
-            disk_type = self._text("disk_type")
+        group, disk_type = self._text("group"), self._text("disk_type", "unknown")
+        operation = self._text("operation", "")
         hosts, vms = self._whole("hosts", 1), self._whole("vms_per_host", 0)
-        cell = (group, disk_type, hosts, vms, quantity, percentile, load, self._cell("operation"))
+        cell = (group, disk_type, hosts, vms, quantity, percentile, load, operation)
         seen[cell] += 1
         return Point(
             group=group,
@@ -135,21 +134,21 @@ class _Line:
             repetition=seen[cell],
             load=load,
             percentile=percentile,
-            operation=self._cell("operation"),
+            operation=operation,
             source=self.where,
         )
 
     def _cell(self, name: str) -> str:
         return self.row.get(name, "")
 
-    def _text(self, name: str) -> str:
-        if not self._cell(name):
+    def _text(self, name: str, default: str | None = None) -> str:
+        """The cell's text, or `default` if it is empty; without a default, that is an InputError."""
+        text = self._cell(name) or default
+        if text is None:
             raise self._error(name, "is empty")
-        if one_line(self._cell(name)) != self._cell(name):
-            raise self._error(
-                name, f"is {one_line(self._cell(name))[:80]!r}, with control characters"
-            )
-        return self._cell(name)
+        if (shown := one_line(text)) != text:
+            raise self._error(name, f"is {shown[:80]!r}, with control characters")
+        return text
 
     def _unit(self) -> Unit:
         try:
@@ -159,7 +158,7 @@ class _Line:
 
     def _quantity(self, unit: Unit, load: float | None, percentile: float | None) -> Quantity:
         if percentile is not None and not 1 <= percentile < 100:
-            raise self._error("percentile", "must be from 1 to 100, in percent")
+            raise self._error("percentile", "must be 1 or more, and below 100, in percent")
         if unit.kind == "time":
             return "time" if percentile is None else "latency"
         if unit.kind == "percent":

@@ -79,6 +79,7 @@ def fit(
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
     """The points of all sources, and the sources; the example's are labelled. InputError without a source."""
     from density_study.analysis.capacity.inputs.example import labelled
+    from density_study.analysis.capacity.inputs.point_slips import check_names
     from density_study.analysis.capacity.inputs.points import read_points
 
     if not runs and not files:
@@ -98,6 +99,7 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
 
         found = [*((str(run), run_points(analysed_run(run))) for run in runs), *found]
     measured = [point for _, points in found for point in points]
+    check_names(measured)
     return measured, [labelled(source, points) for source, points in found]
 
 

@@ -39,10 +39,26 @@ def message(path: Path, shipped: Path, *changes: tuple[str, str]) -> str:
         ),
         ("kw: 0.25", "kw: on", "hosts[0].kw: true"),
         ("name: small-hdd", "name: NO", "hosts[1].name: false"),
-        ("name: small-hdd", "name: ' '", "hosts[1].name"),
+        ("name: small-hdd", "name: ' '", "hosts[1].name: ' ' is not a name"),
+        ("name: small-hdd", "name: '\u00a0'", "is not a name"),
+        ("name: small-hdd", "name: ''", "hosts[1].name: '' is not a name"),
         ("name: small-hdd", 'name: "a\\e[31mb"', "hosts[1].name: 'a?[31mb' has control characters"),
         ("name: small-hdd", "name: small-flash", "duplicate host type: 'small-flash'"),
-        ("name: small-hdd", "name: Small-Flash", "duplicate host type: 'small-flash'"),
+        (
+            "name: small-hdd",
+            "name: Small-Flash",
+            "hosts[1].name: duplicate host type: 'small-flash' and 'Small-Flash'",
+        ),
+        (
+            "disk_type: hdd, count: 12",
+            "disk_type: HDD, count: 12",
+            "hosts[3].disks[1].disk_type: 'HDD' is 'hdd' at measured_on.disks[1].disk_type",
+        ),
+        (
+            "price_basis: made-up list prices, USD, without tax",
+            "price_basis: ''",
+            "price_basis: write text of 1 or more letters, not ''",
+        ),
         ("capex_usd: 5200", "capex_usb: 5200", "did you mean capex_usd?"),
         ("capex_usd: 5200", "capex_usd: 0o7", "write a number, not '0o7'"),
         ("    capex_usd: 5200\n", "    usd_per_hour: 12:30\n", "write a number, not '12:30'"),
@@ -56,6 +72,11 @@ def test_a_trap_of_a_catalogue_is_named(tmp_path: Path, old: str, new: str, word
     ("old", "new", "words"),
     [
         ("    tasks: 4\n", "    tasks: true\n", "stages[0].tasks: true"),
+        (
+            "name: align",
+            "name: 'Align '",
+            "stages[0].name: write text of the form ^[a-z0-9-]+$, not 'Align '",
+        ),
         (
             "    tasks: 4\n",
             "    tasks: 4000000000\n",

@@ -86,6 +86,14 @@ def test_fit_names_a_file_that_is_not_a_run(points: Path) -> None:
     assert f"--points {points}" in caught.value.remedy
 
 
+def test_names_of_two_files_that_differ_in_case_alone_are_refused(tmp_path: Path) -> None:
+    first, later = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text(HEAD + rows("sort"))
+    later.write_text(HEAD + rows("scan").replace("flash", "Flash"))
+    with pytest.raises(InputError, match=r"disk_type is 'Flash', and 'flash' in .*a\.csv, line 2"):
+        ran("fit", "--points", str(first), "--points", str(later), "-o", str(tmp_path / "m.json"))
+
+
 @pytest.mark.thorough
 def test_check_names_a_plan_and_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"

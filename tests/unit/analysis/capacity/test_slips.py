@@ -32,6 +32,10 @@ from tests.unit.analysis.capacity.planning import plan
         ({"capex_usd": None, "usd_per_hour": 0.5}, "maintenance and kw belong to bought hosts"),
         ({"disks": [{"disk_type": "hdd", "count": 8, "size_gib": 14.9, "mib_s": 3}]}, "in GB/s"),
         ({"disks": [{"disk_type": "hdd", "count": 8, "size_gib": 3.6}]}, "is it in TiB"),
+        (
+            {"accelerators": [{"kind": "A100", "count": 1}, {"kind": "a100", "count": 1}]},
+            "'a100' is 'A100' at hosts",
+        ),
     ],
 )
 def test_a_slip_in_a_host_type_is_refused(slip: dict[str, Any], words: str) -> None:
@@ -106,10 +110,16 @@ HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile
         (["r,2,1,hdd,0.45,percent,1,4000,", "r,2,1,hdd,0.6,percent,1,6000,"], "are they shares"),
         (["r,2,1,hdd,310.5,MiB/s,1,,", "r,2,1,hdd,310.5,MiB/s,1,,"], "line 3.*equal to line 2"),
         (["r,2,1,hdd,310.5,Mb/s,1,,"], "'Mb/s' may mean bits or bytes"),
-        (["r,2,1,hdd,310.5,MiB/s,1,,", "R,4,1,hdd,600,MiB/s,1,,"], "line 3.*group is 'R', and 'r'"),
+        (["r,2,1,hdd,310.5,kb/s,1,,"], "'kb/s' may mean bits or bytes; write kB/s"),
+        (["r,2,1,hdd,310.5,kib/s,1,,"], "'kib/s' may mean bits or bytes"),
+        (
+            ["r,2,1,hdd,310.5,MiB/s,1,,", "R,4,1,hdd,600,MiB/s,1,,"],
+            "line 3.*group is 'R', and 'r' in .*line 2",
+        ),
         (["r,2,1,hdd,310.5,MiB/s,1,,", "r,4,1,HDD,600,MiB/s,1,,"], "disk_type is 'HDD', and 'hdd'"),
         (["r\x1b[31m,2,1,hdd,310.5,MiB/s,1,,"], "group is 'r.*31m', with control characters"),
-        (["r,2,1,hdd,5,ms,1,4000,0.99"], "percentile must be from 1 to 100, in percent"),
+        (["r,2,1,hdd,5,ms,1,4000,0.99"], "percentile must be 1 or more, and below 100, in percent"),
+        (["r,2,1,hdd,5,ms,1,4000,100"], "percentile must be 1 or more, and below 100, in percent"),
         (["r,2,1,hdd,5,ms,1,1e300,99"], "load 1e.300 is not plausible"),
         (
             ["r,2,1,hdd,10,ms,1,4000,50", "r,2,1,hdd,5,ms,1,4000,99"],
@@ -120,6 +130,13 @@ HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile
 def test_a_slip_in_points_is_refused_with_its_line(rows: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         parse_points(HEAD + "\n".join(rows) + "\n", "points.csv")
+
+
+def test_an_operation_with_control_characters_is_refused_with_its_line() -> None:
+    with pytest.raises(InputError, match=r"line 2: operation is 'READ.*31m', with control char"):
+        parse_points(
+            f"{HEAD[:-1]},operation\nr,2,1,hdd,5,ms,1,4000,99,READ\x1b[31m\n", "points.csv"
+        )
 
 
 def test_points_that_scale_or_repeat_are_no_slips() -> None:
