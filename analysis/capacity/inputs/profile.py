@@ -15,11 +15,11 @@ from pydantic import Field, model_validator
 from density_study.analysis.capacity.inputs.plausible import Range
 from density_study.analysis.capacity.inputs.point import refuse
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
+from density_study.analysis.capacity.plan.words import Resource
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.yaml_faults import place_of
 from density_study.workloads.base.yaml_text import Document
 
-Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")
 SHIPPED = Path(__file__).parent / "profiles"
 _MIB = Range(0, 1e8, "MiB of one genome", "in KiB or bytes, or of several genomes")

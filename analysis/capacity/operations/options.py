@@ -13,9 +13,9 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.curves.surface import NotMeasuredError, Surface, surfaces
 from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
-from density_study.analysis.capacity.inputs.profile import Resource
 from density_study.analysis.capacity.operations.load import Limit, Load
 from density_study.analysis.capacity.operations.option import Option
+from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.candidate import SURE
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, misfit, query_fit
 from density_study.analysis.capacity.sizing.supply import measured_supply

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from density_study.analysis.capacity.plan.words import UNIT_OF, resource_words
+from density_study.analysis.capacity.plan.words import rate_words, resource_words
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.plain_file import read_below
@@ -227,6 +227,5 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     for disk_type, tib in plan.storage_tib.items():
         yield f"data on {disk_type}, TiB", spread(tib, ",.0f")
     for resource, rate in plan.operations_per_usd_hour.items():
-        unit = UNIT_OF.get(resource, "operations")
-        yield f"{resource_words(resource)}: {unit} per second, per USD per hour", f"{rate:,.0f}"
+        yield f"{rate_words(resource)}, per USD per hour", f"{rate:,.0f}"
     yield "prices", f"{plan.price_basis}, {plan.price_date}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
+Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
 _RESOURCES = {
     "hdfs_read": "reads of files",
     "hdfs_write": "writes of files",
@@ -12,14 +14,13 @@ _RESOURCES = {
     "genome_job": "whole-genome jobs",
     "compute": "cores and memory for tasks",
 }
-UNIT_OF = {
+UNIT_OF: dict[Resource, str] = {
     "hdfs_read": "MiB",
     "hdfs_write": "MiB",
     "hbase_write": "operations",
     "hbase_scan": "operations",
     "genome_job": "jobs",
 }
-"""Of each resource of a profile."""
 _INPUTS = {
     "peak": "the busiest hour over the mean",
     "availability": "the share of time that the cluster is up",
@@ -40,6 +41,12 @@ _RESOURCE = re.compile(rf"\b({'|'.join(_RESOURCES)})\b")
 def resource_words(text: str) -> str:
     """The text with every resource in words: 'scans of HBase', 'cores and memory for tasks (memory)'."""
     return _RESOURCE.sub(lambda found: _RESOURCES[found[1]], text)
+
+
+def rate_words(resource: str) -> str:
+    """'reads of files: MiB per second'; without a unit for a resource that this version does not know."""
+    unit = next((f": {unit}" for known, unit in UNIT_OF.items() if known == resource), "")
+    return f"{resource_words(resource)}{unit} per second"
 
 
 def input_words(name: str) -> str:

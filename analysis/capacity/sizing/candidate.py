@@ -15,8 +15,9 @@ import numpy as np
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.catalogue import HostType, SharedStore
-from density_study.analysis.capacity.inputs.profile import Resource, Stage
+from density_study.analysis.capacity.inputs.profile import Stage
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
+from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.demand import Demand
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve
 from density_study.analysis.capacity.sizing.slots import Slots

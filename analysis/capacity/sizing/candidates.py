@@ -15,8 +15,9 @@ import numpy as np
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.curves.surface import NotMeasuredError
 from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile
 from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
 from density_study.analysis.capacity.sizing.demand import Demand
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, misfit, query_fit

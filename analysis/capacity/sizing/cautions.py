@@ -9,7 +9,8 @@ import numpy as np
 
 from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Resource
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
+from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.sized import Sized

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from density_study.analysis.capacity import Floats
-from density_study.analysis.capacity.inputs.profile import Profile, Resource
+from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.plan.words import Resource
 
 DAY_S = 86400.0
 HOUR_S = 3600.0

@@ -22,9 +22,9 @@ from density_study.analysis.capacity.curves.surface import (
     Surface,
     surfaces,
 )
-from density_study.analysis.capacity.inputs.profile import Profile, Resource
+from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
-from density_study.analysis.capacity.plan.words import UNIT_OF
+from density_study.analysis.capacity.plan.words import UNIT_OF, Resource
 from density_study.cluster.model.errors import InputError
 
 MAX_PLACES = 48  # draws take the eigenvalues of a (places, places) matrix per hypothesis

@@ -25,7 +25,8 @@ from density_study.analysis.capacity.inputs.catalogue import (
     MeasuredOn,
     SharedStore,
 )
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Resource
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
+from density_study.analysis.capacity.plan.words import Resource
 
 CORES, DISKS, NETWORK = "cores", "disks", "network"
 MIB_S_PER_GBIT_S = 1e9 / 8 / 2**20

@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from density_study.analysis.capacity.inputs.profile import Profile, Resource, read_profile
+from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.plan.carried import Purchase, Year
 from density_study.analysis.capacity.plan.plan import facts, plan_sentence
-from density_study.analysis.capacity.plan.words import UNIT_OF, resource_words
+from density_study.analysis.capacity.plan.words import UNIT_OF, Resource, resource_words
 from density_study.dags.cli.capacity.inputs import Format
 from density_study.dags.cli.capacity.plan_text import plan_text, request_gib, years_csv
 from tests.unit.analysis.capacity.planning import catalogue, plan
@@ -35,13 +35,14 @@ def test_a_request_is_the_peak_with_a_quarter_to_spare() -> None:
 def test_rates_have_the_units_of_their_resources() -> None:
     """Jobs were called operations."""
     assert set(UNIT_OF) == set(get_args(Resource))
-    rates = dict.fromkeys(UNIT_OF, 1.0)
+    rates = dict.fromkeys([*UNIT_OF, "later"], 1.0)
     told = [
         name for name, _ in facts(plan(20).model_copy(update={"operations_per_usd_hour": rates}))
     ]
     for resource, unit in UNIT_OF.items():
         assert f"{resource_words(resource)}: {unit} per second, per USD per hour" in told
     assert "whole-genome jobs: jobs per second, per USD per hour" in told
+    assert "later per second, per USD per hour" in told, "a resource of a later version has no unit"
 
 
 def test_texts_name_every_stage_and_what_is_unknown() -> None:
