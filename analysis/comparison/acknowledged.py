@@ -15,7 +15,7 @@ from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 from density_study.workloads.base.values import Frozen
 
 FILE = "acknowledged.json"
@@ -76,7 +76,7 @@ def read_acknowledged(study_folder: Path) -> Acknowledged:
         return NOTHING
     except (OSError, ValueError) as error:
         raise InputError(
-            "the acknowledged regressions cannot be read.",
+            f"the acknowledged regressions cannot be read: {why_unread(error)}.",
             str(path),
             "mend the file, or delete it and acknowledge again.",
         ) from error

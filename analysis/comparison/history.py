@@ -18,7 +18,7 @@ from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSumm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.old_names import present, present_key, present_topologies
 from density_study.cluster.state.journal import run_folders
-from density_study.cluster.state.plain_file import read_below
+from density_study.cluster.state.plain_file import read_below, why_unread
 from density_study.workloads.study.registry import kind_of, kinds
 
 SUMMARY, COMPARISON = "report/summary.json", "report/comparison.json"
@@ -57,8 +57,8 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
             "the run has no summary: it was not analysed.", str(path), remedy
         ) from error
     except (OSError, ValueError, AttributeError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"the summary cannot be read: {why}.", str(path), remedy) from error
+        what = f"the summary cannot be read: {why_unread(error)}."
+        raise InputError(what, str(path), remedy) from error
     raise InputError(
         f"summary.json has format {value.get('format')!r}; this version reads format {FORMAT}.",
         str(path),
@@ -74,8 +74,11 @@ def read_comparison(root: Path) -> RunComparison | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        what, path = "its comparison with earlier runs cannot be read.", root / COMPARISON
-        raise InputError(what, str(path), f"study compare {root}") from error
+        raise InputError(
+            f"its comparison with earlier runs cannot be read: {why_unread(error)}.",
+            str(root / COMPARISON),
+            f"delete the file, and compare the run again: study compare {root}",
+        ) from error
 
 
 def _longest(value: Any) -> int:

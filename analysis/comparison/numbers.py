@@ -22,6 +22,7 @@ from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
 TAIL = 99.0  # the percentile of latencies
 Key = tuple[str, str]
+FAMILIES = ("rates", "latencies")
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,16 @@ class Number:
 
     @property
     def id(self) -> str:
-        return f"{self.family}-{self.entry.test_case}-{self.entry.topology}"
+        return number_id(self.family, self.entry)
 
     @property
     def key(self) -> Key:
         return self.entry.test_case, self.entry.topology
+
+
+def number_id(family: str, entry: TestCaseSummary) -> str:
+    """What a number is called in comparison.json and acknowledged.json."""
+    return f"{family}-{entry.test_case}-{entry.topology}"
 
 
 def numbers(
@@ -80,7 +86,7 @@ def numbers(
         ]
         if not kept or kept[-1][0] != after.run:
             continue
-        since = acknowledged.since(f"{family}-{newest.test_case}-{newest.topology}", after.run)
+        since = acknowledged.since(number_id(family, newest), after.run)
         course = Course(
             runs=tuple(name for name, _ in kept),
             levels=tuple(sum(map(log, points)) / len(points) for _, points in kept),

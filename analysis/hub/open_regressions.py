@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp
 
 from density_study.analysis.comparison.acknowledged import NOTHING, Acknowledged, Known
-from density_study.analysis.comparison.numbers import Number, numbers
+from density_study.analysis.comparison.numbers import FAMILIES, Number, number_id, numbers
 from density_study.analysis.hub.results import HubRun, HubStudy
 from density_study.analysis.report.charts.quantity import ratio
 
@@ -63,8 +63,11 @@ def _in_newest(study: HubStudy, found: HubRun, known: Known) -> Number | None:
         return None
     newest = study.analysed[-1]
     earlier = () if newest is found.summary else (found.summary,)
-    every_key = ((entry.test_case, entry.topology) for entry in newest.test_cases)
-    keys = (key for key in every_key if known.number.endswith("-".join(("", *key))))
+    keys = (
+        (entry.test_case, entry.topology)
+        for entry in newest.test_cases
+        if known.number in [number_id(family, entry) for family in FAMILIES]
+    )
     every = (one for key in keys for one in numbers(key, earlier, newest, NOTHING))
     return next((one for one in every if one.id == known.number), None)
 

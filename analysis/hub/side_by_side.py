@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from density_study.analysis.comparison.compare import Change, RunComparison
 from density_study.analysis.comparison.declared import Declared
-from density_study.analysis.comparison.numbers import TAIL
+from density_study.analysis.comparison.numbers import TAIL, number_id
 from density_study.analysis.findings.variants import latency, main_operation
 from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.figure import Column, DataTable, Figure
@@ -94,7 +94,7 @@ def _rows(pair: Pair) -> Iterator[tuple[str, ...]]:
         if first is None:
             continue
         for family, measure, numbers in _measures(first, later):
-            change = changes.get(f"{family}-{later.test_case}-{later.topology}")
+            change = changes.get(number_id(family, later))
             if change is not None:
                 yield (
                     later.label,

@@ -16,7 +16,8 @@ from density_study.cluster.model.errors import InputError, StudyError
 
 _FIRST_PERSON = 1000
 """Accounts with smaller numbers are of the system: root, hdfs, hadoop, ..."""
-
+MOST_WHY = 500
+"""Letters of a reason."""
 _REMOVE = "find out how it came there, then remove it, or put a copy of the file in its place."
 
 
@@ -92,6 +93,12 @@ def in_words(size: int) -> str:
     return next(
         (f"{size // one} {word}" for one, word in units if size % one == 0), f"{size} bytes"
     )
+
+
+def why_unread(error: Exception) -> str:
+    """Why a file cannot be read, in a line: what others wrote may have thousands of faults."""
+    known = error.strerror if isinstance(error, OSError) else None
+    return known or " ".join(str(error).split())[:MOST_WHY]
 
 
 def fault_of(path: Path) -> str:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from density_study.analysis.summary.summary import Summary
     from density_study.workloads.execution.run import Run
 
-COMPARISON = "comparison.json"
-
 
 def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunComparison | None:
     """Compare the run in `root` with its baseline; None if a rolling baseline has no earlier run yet.
@@ -47,11 +45,13 @@ def compare_run(run: Run) -> RunComparison | None:
 
     None without `compare` in the study, or without an earlier run. InputError as for `compare_with`.
     """
+    from density_study.analysis.comparison.history import COMPARISON
+
     if run.study.compare is None:
         return None
     compared = compare_with(run.root, run.study.compare.baseline, run.study.compare.tolerance)
     if compared is not None:
-        write_text(run.root / "report" / COMPARISON, compared.model_dump_json(indent=2) + "\n")
+        write_text(run.root / COMPARISON, compared.model_dump_json(indent=2) + "\n")
     return compared
 
 

@@ -58,8 +58,9 @@ def test_a_damaged_comparison_is_an_error(how: str, tmp_path: Path) -> None:
     root = whole(tmp_path, nightly(1))
     (root / "report" / "comparison.json").touch()
     HOSTILE[how](root / "report" / "comparison.json")
-    with pytest.raises(StudyError):
+    with pytest.raises(StudyError, match=r"cannot be read: \S") as caught:
         Tools(tmp_path).regressions(run_id(1))
+    assert "compare the run again: study compare " in caught.value.remedy
 
 
 @pytest.mark.parametrize("key", ["question", "headline"])
