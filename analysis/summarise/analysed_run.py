@@ -148,7 +148,7 @@ class AnalysedRun:
         versions = tuple(
             f"{name} {a.get(name)} and {b.get(name)}"
             for name in ("hadoop", "hbase")
-            if a.get(name) != b.get(name)
+            if a and b and a.get(name) != b.get(name)  # a side that discloses nothing is unknown
         )
         places = self.topologies[first.topology], self.topologies[later.topology]
         return (*versions, *self._unequal_facts(first, later), *unequal_hosts(*places))

@@ -62,3 +62,5 @@ def test_a_skipped_trial_hides_no_difference_of_the_hosts() -> None:
 def test_a_topology_all_of_whose_trials_were_skipped_differs_in_nothing_known() -> None:
     nothing = run(UNEQUAL[0], (TWO, SKIPPED))
     assert nothing.unequal(FIRST, LATER) == ()  # type: ignore[arg-type]
+    for one, other in ((FIRST, LATER), (LATER, FIRST)):
+        assert nothing.confounds(one, other) == ()  # type: ignore[arg-type]
