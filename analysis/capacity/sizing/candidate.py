@@ -31,8 +31,8 @@ FARTHEST = 10**6  # hosts: rates are then those of the largest count that a fore
 @dataclass(frozen=True)
 class ResourceSupply:
     """A supply on this host type. factor (draws,): rate relative to the measured host. required (draws,):
-    demanded rate. limit (draws,): maximum utilization. ceiling (k,): rate that disks by their data sheets
-    never exceed, at each count of hosts."""
+    demanded rate. limit (draws,): maximum utilization. ceiling (k,): rate that the catalogue's disks,
+    or the network and the shared file system, never exceed, at each count of hosts."""
 
     resource: Resource
     supply: MeasuredSupply
@@ -61,7 +61,7 @@ class ResourceSupply:
         return bounded
 
     def is_at_its_ceiling(self) -> bool:
-        """Whether the disks' data sheets bound the rate of the largest forecast count, in most draws."""
+        """Whether the ceiling bounds the rate of the largest forecast count, in most draws."""
         if self.ceiling is None:
             return False
         return float((self.supply.rates[:, -1] * self.factor >= self.ceiling[-1]).mean()) > 0.5

@@ -178,8 +178,10 @@ class Search:
                 f"no measured group provides {resource}, and {host.name} has no {lacks} {disk_type}: "
                 "measure TestDFSIO, or complete the catalogue"
             )
-        assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' data sheets"
-        where = "" if shared is None else f" on {disk_type}"
+        where, of = "", "that in the disks' data sheets"
+        if shared is not None:
+            where, of = f" on {disk_type}", f"what the hosts' network and {disk_type} carry"
+        assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of {of}"
         self.warnings[f"{resource} was not measured{where}: {assumed}"] = None
         rng = np.random.default_rng([self.demand.question.seed, 3])
         error = np.exp(DISK_ERROR * rng.standard_normal(self.demand.question.draws))
