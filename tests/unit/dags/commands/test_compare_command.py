@@ -69,7 +69,7 @@ def test_an_acknowledged_level_is_no_regression_again(runs: Path) -> None:
     with pytest.raises(InputError, match="shows no regression"):
         _compare(run_id(1), run_id(2), "--runs", str(runs), "--acknowledge", "again")
     (runs / "nightly" / "acknowledged.json").write_text('{"known": [')
-    with pytest.raises(InputError, match="cannot be read: .*JSON"):
+    with pytest.raises(InputError, match=r"cannot be read: .*JSON"):
         _compare(run_id(3), "--runs", str(runs))
 
 
