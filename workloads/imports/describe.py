@@ -14,7 +14,7 @@ from density_study.workloads.imports.piece import (
     YcsbFacts,
 )
 from density_study.workloads.imports.trials import ImportedTrial
-from density_study.workloads.imports.ycsb_runs import shares
+from density_study.workloads.imports.ycsb.shares import in_words, shares
 
 MOST_DIFFERENCE = 0.01
 """Of the operations counted, and those that the client's own run time and rate stand for."""
@@ -75,7 +75,7 @@ def _ycsb(piece: Piece, facts: YcsbFacts) -> str:
         return f"failed: {facts.problem}"
     if piece.kind == "ycsb-status":
         return "status lines" if facts.at else "no status lines, and no summary is printed here"
-    done = ", ".join(f"{name} {share:.0%}" for name, share in shares(facts.counts).items())
+    done = in_words(shares(facts.counts))
     run = f" in {facts.run_s:g} s" if facts.run_s is not None else ""
     words = f"{sum(facts.counts.values()):,} operations{run}" + (f" ({done})" if done else "")
     return "; ".join((words, *_doubts(facts)))

@@ -10,16 +10,10 @@ from density_study.cluster.model.plain import plain, plain_json
 from density_study.workloads.imports.describe import content, utc
 from density_study.workloads.imports.guessed_trials import OUTPUTS, GuessedTrial, guessed_trials
 from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Piece, Recognised
-from density_study.workloads.imports.ycsb_runs import shares
-from density_study.workloads.ycsb.mixes import MIXES
+from density_study.workloads.imports.ycsb.shares import alike_mixes, in_words, shares
 
-MIX_TOLERANCE = 0.02
 UNNAMED_MIX = "mixed"
 _WORKLOAD_FILE = re.compile(r".*workload([a-f])")
-_OPERATIONS = {
-    "read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
-    "readmodifywrite": "READ-MODIFY-WRITE",
-}  # fmt: skip
 
 
 def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = "") -> str:
@@ -132,7 +126,7 @@ def _ycsb(draft: GuessedTrial) -> Iterator[str]:
 def _mix(run: Piece, argv: Sequence[str]) -> tuple[str, str]:
     """The mix that the output resembles, and why."""
     found = shares(run.ycsb.counts)
-    words = ", ".join(f"{name} {share:.0%}" for name, share in found.items()) or "no operation"
+    words = in_words(found) or "no operation"
     if "-load" in argv:
         return "load", "the command line has -load"
     for text in argv:
@@ -140,14 +134,7 @@ def _mix(run: Piece, argv: Sequence[str]) -> tuple[str, str]:
             return match.group(1), f"the command line names {text}"
     if set(found) == {"INSERT"}:
         return "load", f"a guess: {words}"
-    alike = [
-        name
-        for name, facts in MIXES.items()
-        if all(
-            abs(facts.shares[key] - found.get(operation, 0.0)) <= MIX_TOLERANCE
-            for key, operation in _OPERATIONS.items()
-        )
-    ]
+    alike = alike_mixes(found)
     if not alike:
         return UNNAMED_MIX, f"a name of your choice: {words}"
     others = f", or {' or '.join(alike[1:])}" if len(alike) > 1 else ""

@@ -16,7 +16,7 @@ from density_study.workloads.imports.foreign import foreign
 from density_study.workloads.imports.piece import Piece, Recognised, Refused, Text
 from density_study.workloads.imports.span_files import has_sums, kind_of_span, span_piece
 from density_study.workloads.imports.wrapped import unwrapped
-from density_study.workloads.imports.ycsb_runs import ycsb_pieces
+from density_study.workloads.imports.ycsb.runs import ycsb_pieces
 
 # As workloads.rows.raw.raw_files.MAX_BYTES: a larger file would not be analysed.
 MAX_BYTES = 2**28

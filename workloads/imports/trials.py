@@ -15,7 +15,7 @@ from density_study.workloads.imports.existing_cluster import clocks, host_of, mo
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.map_model import TrialEntry
 from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
-from density_study.workloads.imports.ycsb_trial import ycsb_trial
+from density_study.workloads.imports.ycsb.trial import ycsb_trial
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.recorded import (
     Imported,

@@ -1,27 +1,33 @@
 """The YCSB runs in a text file: one, several, between lines of scripts and logs, complete or not.
 
-A run begins with a line that only a starting client prints, or with the first line of its status or summary.
-It ends with its last line of status or summary. The lines of its summary are kept apart from those above, so
-that text in between is in neither.
+The lines of a run's summary are kept apart from those above, so that text in between is in neither.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise, takewhile
 
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
-from density_study.workloads.ycsb.output.entries import STATUS_HEAD, SUMMARY
+from density_study.workloads.imports.ycsb.sections import (
+    BANNER,
+    COMMAND,
+    LAUNCHED,
+    Section,
+    are_mixed,
+    kind_of,
+    sections,
+)
+from density_study.workloads.ycsb.output.entries import STATUS_HEAD
 from density_study.workloads.ycsb.output.measurement import VERIFY
 from density_study.workloads.ycsb.output.summary import (
     COUNTS,
     RETURN,
-    SERIES,
     SummaryRow,
     operation_counts,
     overall,
@@ -29,23 +35,11 @@ from density_study.workloads.ycsb.output.summary import (
     user_operations,
 )
 
-_COMMAND = re.compile(r"Command line: (.*)")
-_LAUNCHED = re.compile(r"(?:\S*/)?java\b.* (?:site\.ycsb|com\.yahoo\.ycsb)\.Client (.*)")
-_BANNER = re.compile(r"YCSB Client (\S.*)")
-# Lines of a starting client: each occurs once per run.
-_STARTS = {
-    "command": _COMMAND,
-    "launched": _LAUNCHED,
-    "banner": _BANNER,
-    "loading": re.compile(r"Loading workload\.\.\."),
-    "starting": re.compile(r"Starting test\."),
-}
 _JSON_KEY = re.compile(r'"metric" ?: ?"(?=[^"]*"(?: ?, ?"measurement"|,? *$))')
 _JSON = re.compile(r"\s*[\[{].*")
 _BRACES = re.compile(r"[\[{\s]*")
 _EXCEPTION = re.compile(r"(?:Caused by: |Exception in thread .*)?[\w.$]+(?:Exception|Error)\b.*")
 _WITH_STATUS = frozenset({"READ", "UPDATE", "INSERT", "SCAN", "DELETE"})
-_SIGNS = ("Client ", "Command line: ", "Loading workload", "Starting test")
 _STATUS_TIME = "%Y-%m-%d %H:%M:%S:%f"
 NO_SUMMARY = "YCSB started here and printed no summary: the run failed, or its output is cut off"
 CUT = "the summary is cut off"
@@ -56,33 +50,17 @@ NO_BEGINNING = (
 )
 
 
-@dataclass
-class _Run:
-    """Numbers of lines, from 1."""
-
-    first: int
-    last: int
-    starts: dict[str, str] = field(default_factory=dict)
-    status: list[int] = field(default_factory=list)
-    summary: list[int] = field(default_factory=list)
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    elapsed_s: float = -1.0
-    is_echo: bool = False
-
-    @property
-    def operations(self) -> bool:
-        return any(measure in COUNTS and name != "CLEANUP" for name, measure in self.seen)
-
-
 def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
     """The runs of the file, in its order. A run without a readable summary is refused by its line; in a file
     without any summary, such as a client's standard error, it is a piece of kind `ycsb-status`."""
     if (lines := _json_lines(text)) is not None:
         yield _json(text, lines)
         return
-    runs = [run for run in _runs(text) if not run.is_echo]
+    runs = [run for run in sections(text) if not run.is_echo]
     summaries = [run for run in runs if run.summary]
-    if mixed := next((later for first, later in pairwise(summaries) if _mixed(first, later)), None):
+    if mixed := next(
+        (later for first, later in pairwise(summaries) if are_mixed(first, later)), None
+    ):
         yield Refused(text.file, mixed.first, MIXED)
         return
     for number, run in enumerate(runs, start=1):
@@ -93,80 +71,7 @@ def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
         )
 
 
-def _mixed(first: _Run, later: _Run) -> bool:
-    """Whether a summary begins again before the one above it has an operation: a client prints its own
-    without a break."""
-    return not first.operations and later.first == first.last + 1 and not later.starts
-
-
-def _runs(text: Text) -> Iterator[_Run]:
-    run: _Run | None = None
-    for number, line in enumerate(text.lines, start=1):
-        kind = _kind(line)
-        if kind is None:
-            continue
-        if run is None or _begins_another(run, kind, line):
-            if run is not None:
-                yield run
-            run = _Run(number, number, is_echo=run is not None and _is_echo(run, kind, line))
-        else:
-            run.is_echo = False
-        run.last = number
-        if kind == "status":
-            run.status.append(number)
-            run.elapsed_s = _elapsed_s(line)
-        elif kind == "summary":
-            run.summary.append(number)
-            run.seen.add(_measure(line))
-        else:
-            run.starts[kind] = line
-    if run is not None:
-        yield run
-
-
-def _kind(line: str) -> str | None:
-    if line.startswith("[") and SUMMARY.fullmatch(line):
-        return "summary"
-    if " operations; " in line and STATUS_HEAD.fullmatch(line):
-        return "status"
-    if not any(sign in line for sign in _SIGNS):  # most lines of a long log
-        return None
-    return next((name for name, form in _STARTS.items() if form.fullmatch(line)), None)
-
-
-def _begins_another(run: _Run, kind: str, line: str) -> bool:
-    """Whether the line belongs to a run after `run`."""
-    if kind == "summary":
-        name, measure = _measure(line)
-        # a point of a time series may be printed again
-        return (name, measure) in run.seen and not SERIES.fullmatch(measure)
-    if run.summary:
-        return True
-    if kind == "status":
-        return _elapsed_s(line) < run.elapsed_s
-    return kind in run.starts or bool(run.status)
-
-
-def _is_echo(run: _Run, kind: str, line: str) -> bool:
-    """Whether the line repeats the command of the run above, as a harness prints it after the output."""
-    if kind != "launched" or not run.summary or "launched" in run.starts:
-        return False
-    told, again = _COMMAND.fullmatch(run.starts.get("command", "")), _LAUNCHED.fullmatch(line)
-    return told is None or (again is not None and told.group(1).split() == again.group(1).split())
-
-
-def _measure(line: str) -> tuple[str, str]:
-    match = SUMMARY.fullmatch(line)
-    assert match is not None
-    return match.group(1), match.group(2)
-
-
-def _elapsed_s(line: str) -> float:
-    match = STATUS_HEAD.fullmatch(line)
-    return float(match["elapsed"]) if match and match["elapsed"].isdecimal() else -1.0
-
-
-def _piece(text: Text, run: _Run, number: int, alone: bool) -> Piece | Refused:
+def _piece(text: Text, run: Section, number: int, alone: bool) -> Piece | Refused:
     """alone: no other run in the file has a summary."""
     if not run.summary:
         return Refused(text.file, run.first, NO_SUMMARY)
@@ -184,7 +89,7 @@ def _piece(text: Text, run: _Run, number: int, alone: bool) -> Piece | Refused:
     return Piece(text.file, "ycsb-run", number, lines, facts, status)
 
 
-def _status_lines(text: Text, run: _Run, summary: Lines) -> Lines | None:
+def _status_lines(text: Text, run: Section, summary: Lines) -> Lines | None:
     if not run.status:
         return None
     if summary.whole:
@@ -206,7 +111,7 @@ def _json_lines(text: Text) -> Lines | None:
     """A summary in JSON, from its first brace: a client's start and status may be above it, and what a shell
     prints below."""
     keys = [number for number, line in enumerate(text.lines, start=1) if _JSON_KEY.search(line)]
-    if not keys or any(_kind(line) == "summary" for line in text.lines):
+    if not keys or any(kind_of(line) == "summary" for line in text.lines):
         return None
     top = keys[0]
     while top > 1 and _BRACES.fullmatch(text.lines[top - 2]):
@@ -216,7 +121,7 @@ def _json_lines(text: Text) -> Lines | None:
     if first is None:
         return None
     below = enumerate(text.lines[keys[-1] - 1 :], start=keys[-1])
-    closed = takewhile(lambda one: _kind(one[1]) is None, below)  # another client may be there
+    closed = takewhile(lambda one: kind_of(one[1]) is None, below)  # another client may be there
     last = max((n for n, line in closed if line.rstrip().endswith(("}", "]"))), default=None)
     return text.cut(first, last or len(text.lines))
 
@@ -228,8 +133,8 @@ def _json(text: Text, lines: Lines) -> Piece | Refused:
     if why := _incomplete(parsed.rows):
         return Refused(text.file, 0, why)
     # one above the last may have failed, or printed its summary elsewhere
-    above = [run for run in _runs(text) if run.first < lines.first and not run.is_echo]
-    run = above[-1] if above else _Run(1, 1)
+    above = [run for run in sections(text) if run.first < lines.first and not run.is_echo]
+    run = above[-1] if above else Section(1, 1)
     has_status = any(number < lines.first for number in run.status)
     status = text.cut(run.first, lines.first - 1) if has_status else None
     facts = _facts(parsed.rows, _started(run), text, run)
@@ -254,18 +159,18 @@ def _incomplete(rows: Sequence[SummaryRow]) -> str:
     return ""
 
 
-def _without_summary(text: Text, run: _Run, number: int) -> Piece | Refused:
+def _without_summary(text: Text, run: Section, number: int) -> Piece | Refused:
     if not run.status and any(_EXCEPTION.fullmatch(line) for line in text.lines):
         return Refused(text.file, run.first, NO_SUMMARY)
     lines = text.cut(run.first, run.last)
     return Piece(text.file, "ycsb-status", number, lines, _timed(_started(run), text, run))
 
 
-def _started(run: _Run) -> YcsbFacts:
+def _started(run: Section) -> YcsbFacts:
     """What the lines of a starting client say."""
-    printed = _COMMAND.fullmatch(run.starts.get("command", ""))
-    printed = printed or _LAUNCHED.fullmatch(run.starts.get("launched", ""))
-    banner = _BANNER.fullmatch(run.starts.get("banner", ""))
+    printed = COMMAND.fullmatch(run.starts.get("command", ""))
+    printed = printed or LAUNCHED.fullmatch(run.starts.get("launched", ""))
+    banner = BANNER.fullmatch(run.starts.get("banner", ""))
     try:
         argv = tuple(shlex.split(printed.group(1))) if printed else ()
     except ValueError:  # an unbalanced quote
@@ -276,7 +181,7 @@ def _started(run: _Run) -> YcsbFacts:
     return YcsbFacts(argv, properties, banner.group(1) if banner else "")
 
 
-def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:
+def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
     whole, by_operation = overall(rows), operation_counts(rows)
     counts = user_operations(rows)
     worked = any(
@@ -306,7 +211,7 @@ def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: _R
     return _timed(facts, text, run)
 
 
-def _timed(facts: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:
+def _timed(facts: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
     """With the time of the last status line."""
     for number in reversed(run.status):
         head = STATUS_HEAD.fullmatch(text.lines[number - 1])
@@ -318,9 +223,3 @@ def _timed(facts: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:
             continue
         return replace(facts, at=at, at_elapsed_s=int(head["elapsed"]))
     return facts
-
-
-def shares(counts: Mapping[str, int]) -> dict[str, float]:
-    """Share of each operation, of counts as `user_operations` returns them."""
-    total = sum(counts.values())
-    return {name: count / total for name, count in counts.items() if count > 0} if total > 0 else {}
