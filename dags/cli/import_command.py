@@ -170,6 +170,9 @@ def _show_trials(trials: tuple[ImportedTrial, ...]) -> None:
     from density_study.workloads.imports.describe import TRIAL_HEADER, trial_rows
 
     out.print(rows_table(TRIAL_HEADER, list(trial_rows(trials))))
+    for trial in trials:
+        for doubt in trial.doubts:
+            out.print(f"doubt    {trial.manifest.trial}: {doubt}", markup=False, soft_wrap=True)
 
 
 def _facts(trial: ImportedTrial) -> dict[str, object]:
@@ -183,4 +186,5 @@ def _facts(trial: ImportedTrial) -> dict[str, object]:
         "unknown": trial.imported.unknown,
         "given": trial.imported.given,
         "sources": trial.imported.sources,
+        "doubts": trial.doubts,
     }

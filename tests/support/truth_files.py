@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 
 from density_study.workloads.pipeline.machine.files import (
@@ -110,13 +111,15 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
     think = _think_us(truth, own, seconds)
     if think:
         logs[f"{name}-THINK.hdr"] = texts.hdr("THINK", start_s, [(1.0, each) for each in think])
+    # no two runs print the same
+    clean_up_us = random.Random(f"{truth.trial}/{number}").randrange(800, 800_000) / 8
     returns = truth.returns
     if clients > 1:
         returns = {name: {"OK": sum(map(len, each))} for name, each in own.items()}
     return {
         **logs,
         f"{name}-CLEANUP.hdr": texts.hdr("CLEANUP", start_s + seconds - 1, [(1.0, [90_000] * 8)]),
-        f"{name}.out": texts.ycsb_summary(float(seconds), returns),
+        f"{name}.out": texts.ycsb_summary(float(seconds), returns, clean_up_us),
         f"{name}.err": texts.ycsb_status(per_second),
     }
 

@@ -51,6 +51,17 @@ def printed(piece: Piece) -> tuple[object, ...] | None:
     return None
 
 
+def of_one_run(piece: Piece, sha256: str) -> object:
+    """What a copy of the piece has, too, and a piece of another run has not. None where others may have it:
+    of clients that did nothing or clean up at the same time, and of reduce outputs, which have no times.
+    sha256: of the piece's file."""
+    if piece.kind in ("ycsb-hdr", "dfsio-history"):
+        is_alone = piece.span.rows > 0 and "CLEANUP" not in piece.span.subject
+        return (piece.kind, sha256) if is_alone else None
+    is_failed = piece.kind == "ycsb-run" and bool(piece.ycsb.problem)
+    return None if is_failed else printed(piece)
+
+
 def _history(result: DfsioFacts, history: SpanFacts, time_zone: str | None) -> Iterator[str]:
     if not _OWN_NAME.fullmatch(history.subject):
         yield f"the history is of the job {history.subject}"

@@ -25,7 +25,8 @@ class RecordFile:
 
 @dataclass(frozen=True)
 class Workload:
-    """What a trial ran. problems: why it failed, as its own output shows."""
+    """What a trial ran. problems: why it failed, as its own output shows. doubts: what its files contradict
+    in the map."""
 
     test_case: TestCase
     clients: tuple[ImportedClient, ...]
@@ -33,6 +34,7 @@ class Workload:
     window: Window | None
     window_source: str
     problems: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def settled_window(

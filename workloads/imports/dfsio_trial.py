@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from density_study.workloads.imports import contradictions
 from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
 from density_study.workloads.imports.choose import Chosen, Knowledge
 from density_study.workloads.imports.found_windows import window_of_result, window_of_spans
@@ -14,8 +15,6 @@ from density_study.workloads.record.recorded import ImportedClient
 from density_study.workloads.testdfsio.imported import ImportedDfsio
 
 CLIENT = "testdfsio"
-# Modes in which a job processes every byte of its files once, so that the result shows their size.
-_WHOLE_FILES = ("write", "read", "append")
 _NAMES: dict[Kind, str] = {
     "dfsio-results": "results",
     "dfsio-io": "reduce outputs",
@@ -38,14 +37,15 @@ def dfsio_trial(
         )
     test_case = _test_case(knowledge, entry, facts)
     zone = knowledge.file.map.time_zone
-    window, source = settled_window(
-        knowledge,
-        trial,
-        (
-            window_of_spans([history], "job history") if history else None,
-            window_of_result(facts, zone) if facts else None,
-        ),
+    found = (
+        window_of_spans([history], "job history") if history else None,
+        window_of_result(facts, zone) if facts else None,
     )
+    window, source = settled_window(knowledge, trial, found)
+    given = window if trial.window else None
+    doubts = [*contradictions.of_window(given, found, facts.exec_s if facts else None)]
+    if facts is not None:
+        doubts += contradictions.of_dfsio(entry, facts)
     knowledge.note("exit code", trial.exit_code)
     for piece, fact in ((part, "reduce output"), (history, "job history")):
         if piece is None:
@@ -63,6 +63,7 @@ def dfsio_trial(
         window=window,
         window_source=source,
         problems=() if ended == "SUCCEEDED" else (f"the job's history says {ended}",),
+        doubts=tuple(doubts),
     )
 
 
@@ -122,6 +123,5 @@ def _test_case(knowledge: Knowledge, entry: DfsioEntry, facts: DfsioFacts | None
 
 
 def _shown_size(facts: DfsioFacts) -> int | None:
-    size_mib = facts.total_mib / facts.files if facts.files else 0.0
-    is_whole = facts.mode in _WHOLE_FILES and size_mib >= 1 and size_mib == int(size_mib)
-    return int(size_mib) if is_whole else None
+    size_mib = facts.file_mib or 0.0
+    return int(size_mib) if size_mib >= 1 and size_mib == int(size_mib) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -26,18 +26,21 @@ def _zone(name: str) -> str:
 
 def _moment(value: object) -> object:
     """Epoch seconds, or an ISO 8601 time as text."""
-    fault = f"{value!r} is not a time; write 2019-03-01T12:00:00Z, or epoch seconds"
+    fault = (
+        f"{value!r} is not a time from 2001 to 2103; write 2019-03-01T12:00:00Z, or epoch seconds"
+    )
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(fault)
-    if isinstance(value, int | float):
-        if not YEARS_S[0] <= value <= YEARS_S[1]:
-            raise ValueError(fault)
-        return float(value)
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        raise ValueError(fault) from None
-    return value
+    if isinstance(value, str):
+        try:
+            epoch_s = datetime.fromisoformat(value).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            raise ValueError(fault) from None
+    else:
+        epoch_s = value
+    if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
+        raise ValueError(fault)
+    return value if isinstance(value, str) else float(value)
 
 
 def _offset(value: object) -> float:

@@ -80,6 +80,12 @@ class DfsioFacts:
     asked_file_mib: float | None = None
     buffer_bytes: int | None = None
 
+    @property
+    def file_mib(self) -> float | None:
+        """Size of a file, in modes in which a job processes every byte of its files once."""
+        is_whole = self.mode in ("write", "read", "append")
+        return self.total_mib / self.files if is_whole and self.files else None
+
 
 @dataclass(frozen=True)
 class SpanFacts:

@@ -8,13 +8,14 @@ from typing import Any
 
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import ColdProof, MonitorRun, Window
+from density_study.workloads.imports.agreement import of_one_run
 from density_study.workloads.imports.built_trial import RecordFile, Workload
 from density_study.workloads.imports.choose import Chosen, Knowledge, chosen
 from density_study.workloads.imports.dfsio_trial import dfsio_trial
 from density_study.workloads.imports.existing_cluster import clocks, host_of, monitors, topology
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.map_model import TrialEntry
-from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
+from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Piece, Recognised
 from density_study.workloads.imports.ycsb.trial import ycsb_trial
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.recorded import (
@@ -32,11 +33,13 @@ _COLD_MODES = ("read", "backward", "skip")
 
 @dataclass(frozen=True)
 class ImportedTrial:
-    """A trial to be written: its manifest without the files' hashes, and its files."""
+    """A trial to be written: its manifest without the files' hashes, and its files. doubts: what the files
+    contradict in the map."""
 
     manifest: Manifest
     files: tuple[RecordFile, ...]
     window_source: str
+    doubts: tuple[str, ...] = ()
 
     @property
     def imported(self) -> Imported:
@@ -55,7 +58,7 @@ def assemble(
         chosen(Knowledge(file, place), trial, recognised)
         for place, trial in enumerate(file.map.trials)
     ]
-    _require_one_use(file, chosen_of)
+    _require_one_use(file, chosen_of, recognised)
     seen: dict[str | None, list[str]] = {}
     for place, (trial, pieces) in enumerate(zip(file.map.trials, chosen_of, strict=True)):
         hosts = [
@@ -69,8 +72,11 @@ def assemble(
     )
 
 
-def _require_one_use(file: MapFile, chosen_of: Sequence[Sequence[Chosen]]) -> None:
+def _require_one_use(
+    file: MapFile, chosen_of: Sequence[Sequence[Chosen]], recognised: Mapping[str, Recognised]
+) -> None:
     users: dict[tuple[str, Kind, int], int] = {}
+    first_of: dict[object, tuple[int, Piece]] = {}
     for place, pieces in enumerate(chosen_of):
         for one in pieces:
             if one.piece.kind not in _RESULTS:
@@ -83,6 +89,14 @@ def _require_one_use(file: MapFile, chosen_of: Sequence[Sequence[Chosen]]) -> No
                     "a result belongs to one trial.",
                 )
             users[identity] = place
+            ran = of_one_run(one.piece, recognised[one.piece.file].sha256) or identity
+            first, original = first_of.setdefault(ran, (place, one.piece))
+            if original is not one.piece:
+                raise InputError(
+                    f"{one.piece} is a copy of {original}, which is in trials[{first}].",
+                    file.place("trials", place, *one.key),
+                    "leave one of them out: it is one run.",
+                )
 
 
 def _assembled(
@@ -134,7 +148,7 @@ def _assembled(
         times_s=_times_s(ran.window),
         disclosure={"about": about} if about else {},
     )
-    return ImportedTrial(manifest, files, ran.window_source)
+    return ImportedTrial(manifest, files, ran.window_source, ran.doubts)
 
 
 def _workload(knowledge: Knowledge, trial: TrialEntry, pieces: Sequence[Chosen]) -> Workload:

@@ -75,7 +75,9 @@ def hdr(name: str, start_s: float, intervals: Sequence[tuple[float, Sequence[int
     return "\n".join(lines) + "\n"
 
 
-def ycsb_summary(run_s: float, returns: Mapping[str, Mapping[str, int]]) -> str:
+def ycsb_summary(
+    run_s: float, returns: Mapping[str, Mapping[str, int]], clean_up_us: float = 2.0
+) -> str:
     """The text exporter's output: operation -> status -> count. A status other than OK has its own
     block."""
     operations = sum(sum(counts.values()) for counts in returns.values())
@@ -83,7 +85,7 @@ def ycsb_summary(run_s: float, returns: Mapping[str, Mapping[str, int]]) -> str:
         f"[OVERALL], RunTime(ms), {run_s * 1000:.0f}",
         f"[OVERALL], Throughput(ops/sec), {operations / run_s}",
         "[CLEANUP], Operations, 8",
-        "[CLEANUP], AverageLatency(us), 2.0",
+        f"[CLEANUP], AverageLatency(us), {clean_up_us}",
     ]
     for operation, counts in returns.items():
         lines.append(f"[{operation}], Operations, {counts.get('OK', 0)}")

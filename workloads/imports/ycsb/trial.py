@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+from density_study.workloads.imports import contradictions
 from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
 from density_study.workloads.imports.choose import Chosen, Knowledge
 from density_study.workloads.imports.found_windows import window_of_spans, window_of_status
@@ -60,14 +61,14 @@ def ycsb_trial(
     whole = [log for log in logs if not log.span.subject.startswith("Intended-")]
     zones = {one.entry.time_zone for one in pieces if one.entry.time_zone}
     zone = zones.pop() if len(zones) == 1 else knowledge.file.map.time_zone
-    window, source = settled_window(
-        knowledge,
-        trial,
-        (
-            window_of_spans(whole, "interval logs"),
-            window_of_status([client.facts for client in clients], zone),
-        ),
+    facts = {client.name: client.facts for client in clients}
+    found = (
+        window_of_spans(whole, "interval logs"),
+        window_of_status([*facts.values()], zone),
     )
+    window, source = settled_window(knowledge, trial, found)
+    given = window if trial.window else None
+    run_s = max((one.run_s for one in facts.values() if one.run_s is not None), default=None)
     knowledge.note("exit code", trial.exit_code)
     if not logs:
         knowledge.note("interval logs", None)
@@ -87,6 +88,10 @@ def ycsb_trial(
         window=window,
         window_source=source,
         problems=tuple(f"{client.name}: {why}" for client in clients if (why := _problem(client))),
+        doubts=(
+            *contradictions.of_window(given, found, run_s),
+            *contradictions.of_ycsb(entry, facts),
+        ),
     )
 
 
