@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from density_study.workloads.base.parsing import BOM
 from density_study.workloads.imports.wrapped import COLOURS
 
 HEAD_BYTES = 2**16
 _TABLE = Path(__file__).with_name("foreign.toml")
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Foreign:
 def foreign(data: bytes, only_look_alikes: bool = False) -> Foreign | None:
     """The format that the beginning of `data` is of; None if it is of none in foreign.toml."""
     head = (
-        COLOURS.sub(b"", data[:HEAD_BYTES].removeprefix(_BOM))
+        COLOURS.sub(b"", data[:HEAD_BYTES].removeprefix(BOM))
         .decode("latin-1")
         .replace("\r\n", "\n")
     )

@@ -26,15 +26,12 @@ OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
 CPU_S = {"cpuacct.usage": 1e-9, "cpu.stat.usage_usec": 1e-6}  # cgroup v1, v2
 PEAK = ("memory.peak", "memory.max_usage_in_bytes")
-BLANK = b"\xef\xbb\xbf \t\r\n"
 AROUND = ("metrics", "tests", "data", "job")  # keys that lead to a job
 
 
 def read(source: Source) -> Record:
     """InputError if it has no job with metrics."""
-    document = (
-        source.document() if source.head.lstrip(BLANK)[:1] in (b"{", b"[") else _table(source)
-    )
+    document = source.document() if source.start[:1] in (b"{", b"[") else _table(source)
     jobs = list(_jobs(document, source.path.name.partition(".")[0]))
     if not jobs:
         source.refuse("no job of it has job_metrics.", "request jobs with ?full=true.")

@@ -41,8 +41,7 @@ def read(source: Source) -> Record:
 
 
 def _entries(source: Source) -> Iterator[tuple[int, Any]]:
-    start = source.head.lstrip(b"\xef\xbb\xbf \r\n")
-    first, more, _ = start.partition(b"\n")
+    first, more, _ = source.start.partition(b"\n")
     if more and not _is_whole(first):  # a document over several lines
         values = iter([(1, source.document())])
     else:

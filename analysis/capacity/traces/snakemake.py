@@ -56,7 +56,7 @@ def read(source: Source) -> Record:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, Mapping[str, str]]]:
-    if not source.head.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{"):
+    if not source.start.startswith(b"{"):
         yield from source.table("\t")
         return
     for line, text in source.lines():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.parsing import BOM
 from density_study.workloads.imports.foreign import HEAD_BYTES
 
 MOST_BYTES = 8 * 2**30
@@ -50,6 +51,11 @@ class Source:
         """The beginning, decompressed."""
         with self._opened() as stream:
             return self._read(stream, HEAD_BYTES)
+
+    @property
+    def start(self) -> bytes:
+        """The beginning, without a mark of UTF-8 and blanks: by its first letter, a document or a table."""
+        return self.head.lstrip(BOM + b" \t\r\n")
 
     def text(self) -> str:
         """The whole text. InputError if it is larger than a document may be, or not UTF-8."""
