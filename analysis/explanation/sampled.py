@@ -5,8 +5,9 @@ Tables have a row per series and second; they are spread into matrices by sortin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from density_study.analysis.explanation.course import (
 from density_study.analysis.explanation.once import cores_of, requests
 from density_study.cluster.model.host import MIB
 from density_study.workloads import tables
+from density_study.workloads.monitors.devices import devices
 from density_study.workloads.tables import Table
 
 Rows = Mapping[Table, pa.Table | None]
@@ -151,7 +153,7 @@ def _of_devices(
     spread = seconds.spread(rows, ["name", "host", "source"], ["value"])
     values = spread.of["value"]
     cores = dict(cores_of(nodes))
-    by_daemon: dict[tuple[str, str], list[int]] = {}
+    by_daemon: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
     row_of = {key: row for row, key in enumerate(spread.keys)}
     for (name, host, source), row in row_of.items():
         if name in _OF_ONE_CORE:  # a share of the cores there are means the same on every host
@@ -160,7 +162,8 @@ def _of_devices(
         of_namenode = source.rpartition("/")[2].partition("-")[0] == NAMENODE
         yield Place(f"{NAMENODE}_{name}" if of_namenode else name, host, source), values[row]
         if "/" in source:
-            by_daemon.setdefault((host, source), []).append(row)
+            of_daemon = by_daemon.setdefault((host, source), ([], []))
+            of_daemon[name in _that_last()].append(row)
         share, whole = _SHARES.get(name, ("", ""))
         if (whole, host, source) in row_of:
             of_all = values[row_of[whole, host, source]]
@@ -170,7 +173,18 @@ def _of_devices(
         if name == "regions":
             moved = np.abs(np.diff(values[row], prepend=np.nan))
             yield Place("regions_moved", host, source), moved
-    yield from _silent(values, by_daemon)
+    yield from _silent(values, {key: of[0] or of[1] for key, of in by_daemon.items()})
+
+
+@cache
+def _that_last() -> Set[str]:
+    """Gauges: what an answer says holds for the seconds before it, too, in which a daemon was silent."""
+    return {
+        metric.name
+        for device in devices().values()
+        for metric in device.metrics
+        if metric.gauge and not metric.when
+    }
 
 
 def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple[Place, Array]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +23,19 @@ from density_study.analysis.explanation.sampled import (
 from density_study.workloads import tables
 
 SERVERS = [Place("calls", "h1", f"w{n}/regionserver") for n in (1, 2)]
+
+
+def _sampled(values: Mapping[tuple[str, str, str], Sequence[float]]) -> dict[Place, Any]:
+    """From samples by name, host and source, of four seconds."""
+    rows = pd.DataFrame(
+        [(n, *key, one) for key, of_key in values.items() for n, one in enumerate(of_key)],
+        columns=["second", "name", "host", "source", "value"],
+    ).dropna()
+    none = dict.fromkeys(
+        (tables.TRIAL_CPU_SERIES, tables.HOST_DISK_SERIES, tables.NODES, tables.REGIONS)
+    )
+    devices = {**none, tables.DEVICE_SERIES: pa.Table.from_pandas(rows, preserve_index=False)}
+    return dict(sampled(Seconds(0, 4), devices, ()))
 
 
 def test_calls_beyond_the_operations_are_those_of_others() -> None:
@@ -52,27 +68,33 @@ def test_a_client_is_silent_while_its_histogram_is_due() -> None:
 
 
 def test_regions_that_come_or_leave_have_moved_and_losses_are_of_what_is_sent() -> None:
-    columns = ["second", "name", "host", "source", "value"]
     values = {
         ("regions", "h1", "w1/regionserver"): [3.0, 3.0, 0.0, 0.0],
         ("regions", "h1", "w2/regionserver"): [3.0, 3.0, 6.0, 6.0],
         ("retransmitted", "h1", "host"): [1.0, 1.0, 30.0, 1.0],
         ("sent_segments", "h1", "host"): [100.0, 100.0, 3000.0, 100.0],
     }
-    rows = pd.DataFrame(
-        [(n, *key, one) for key, of_key in values.items() for n, one in enumerate(of_key)],
-        columns=columns,
-    )
-    of_trial = dict.fromkeys(
-        (tables.TRIAL_CPU_SERIES, tables.HOST_DISK_SERIES, tables.NODES, tables.REGIONS)
-    )
-    devices = {**of_trial, tables.DEVICE_SERIES: pa.Table.from_pandas(rows)}
-    found = dict(sampled(Seconds(0, 4), devices, ()))
+    found = _sampled(values)
     for server in ("w1", "w2"):
         moved = found[Place("regions_moved", "h1", f"{server}/regionserver")]
         assert moved[1:] == pytest.approx([0.0, 3.0, 0.0]) and np.isnan(moved[0])
     # a burst of traffic that loses as little as usual is no loss
     assert found[Place("resent_share", "h1")] == pytest.approx([1.0, 1.0, 1.0, 1.0])
+
+
+def test_a_gauge_that_an_answer_fills_in_is_no_answer() -> None:
+    nan = float("nan")
+    values = {
+        # stopped in seconds 1 and 2: the answer of second 3 says what the gauge was meanwhile
+        ("calls", "h1", "w1/regionserver"): [90.0, nan, nan, 270.0],
+        ("memstore", "h1", "w1/regionserver"): [1.0, nan, 1.3, 1.3],
+        ("calls", "h1", "w2/regionserver"): [90.0, 90.0, 90.0, 90.0],
+        ("regions_in_transition", "h1", "m1/hmaster"): [0.0, 0.0, nan, 0.0],
+    }
+    found = _sampled(values)
+    assert list(found[Place("silent", "h1", "w1/regionserver")]) == [0, 100, 100, 0]
+    assert not found[Place("silent", "h1", "w2/regionserver")].any()
+    assert list(found[Place("silent", "h1", "m1/hmaster")]) == [0, 0, 100, 0]
 
 
 def test_a_share_of_few_is_no_news_of_a_trial_that_hardly_ran() -> None:
