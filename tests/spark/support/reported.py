@@ -1,4 +1,4 @@
-"""The content of summary.json without its date and wall times: one line per test case, trial and finding."""
+"""summary.json without its date, wall times and folder: one line per test case, trial and finding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _WALL_TIME = re.compile(r", about \d+ (?:min|h)(?=\))")
 def reported_lines(summary: Path) -> str:
     """The summary as JSON that is compared and reviewed by line."""
     value = json.loads(summary.read_text(encoding="utf-8"))
-    return "{\n" + ",\n".join(_entry(k, v) for k, v in value.items() if k not in TIMES) + "\n}\n"
+    entries = [_entry(name, of_name) for name, of_name in value.items() if name not in TIMES]
+    text = "{\n" + ",\n".join(entries) + "\n}\n"
+    return text.replace(str(summary.parents[1]), "RUN")
 
 
 def _entry(name: str, value: object) -> str:
