@@ -76,7 +76,7 @@ def judged(
             down = np.array(sign.down)
             found = margins(value[rows], usual, deviation, limit.least, limit.factor, down)
             yield Judged(
-                rule, rows, np.where(_idle(series, limit.load, rows, value, centre), 0.0, found)
+                rule, rows, np.where(idle(series, limit.load, rows, value, centre), 0.0, found)
             )
 
 
@@ -108,7 +108,7 @@ def held(
             yield cause
 
 
-def _idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
+def idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
     """Of each value whether its row has hardly any of its usual load. False where that is not known."""
     at = series.loads(rows, load) if load else np.full(len(rows), -1)
     found: Array = (at >= 0)[:, None] & (value[at] < IDLE * centre[at, None])

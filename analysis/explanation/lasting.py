@@ -21,6 +21,7 @@ from density_study.analysis.explanation.causes import (
     Judged,
     Shown,
     held,
+    idle,
     judged,
     of_signs,
     ranked,
@@ -34,7 +35,6 @@ from density_study.analysis.explanation.course import (
     Array,
     Course,
     Mask,
-    Place,
     Series,
     Usual,
     centre_and_spread,
@@ -231,15 +231,15 @@ class Group:
     def is_of_few(self, trial: int, cause: Cause) -> bool:
         """Whether it shows first in a share of hardly anything: less than IDLE of the load that it has in the
         trials that are not slow."""
-        first = cause.places[0]
-        loads = {
-            Place(sign.peers.load, *first[1:])
+        first, (centre, _) = cause.places[0], self._usual
+        rows = self.series.rows.get(first.quantity, np.zeros(0, int))
+        rows = rows[[self.series.places[row] == first for row in rows]]
+        value = self.series.values[:, [trial]]
+        return named()[first.quantity][1] == "percent" and any(
+            idle(self.series, sign.peers.load, rows, value, centre).any()
             for sign in cause.rule.signs
-            if sign.peers and sign.series == first.quantity and named()[sign.series][1] == "percent"
-        }
-        centre, _ = self._usual
-        rows = [row for row, place in enumerate(self.series.places) if place in loads]
-        return any(self.series.values[row, trial] < IDLE * centre[row] for row in rows)
+            if sign.peers and sign.series == first.quantity
+        )
 
     def of_trial(self, trial: int) -> tuple[Cause, ...]:
         """What is unlike the trials of the group that are not slow, if this one is; no coincidence."""

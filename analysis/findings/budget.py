@@ -104,9 +104,11 @@ def best_design(
         if best and len(subset) < best.value:
             break  # no power is above 1, and what follows is no larger
         # Every subset tries the same shares: else one that would win at another's share is overlooked.
-        for share in {max(share, _least_share(subset, costs)) for share in shares}:
-            each_s = repetition_s(_cells(subset), costs, build_s, share)
-            design = _fitted(subset, names, share, each_s, budget_s, power)
+        cells = _cells(subset)
+        least = _least_share(cells, costs)
+        for share in {max(share, least) for share in shares}:
+            each_s = repetition_s(cells, costs, build_s, share)
+            design = _fitted(subset, cells, names, share, each_s, budget_s, power)
             if design and (not best or _rank(design) > _rank(best)):
                 best = design
     return best
@@ -120,9 +122,8 @@ def least_s(
     able = [one for one in asked if not one.question.obstacle]
     share = min(_shares(able, costs, build_s, noise))
     return MIN_UNITS * min(
-        repetition_s(_cells(alone), costs, build_s, max(share, _least_share(alone, costs)))
-        for alone in _subsets(able)
-        if len(alone) == 1
+        repetition_s(cells, costs, build_s, max(share, _least_share(cells, costs)))
+        for cells in (_cells(alone) for alone in _subsets(able) if len(alone) == 1)
     )
 
 
@@ -158,8 +159,8 @@ def _optimal_share(
     return min(1.0, optimal_units(around_s, 1.0, noise.between, noise.second) / max(windows))
 
 
-def _least_share(subset: Iterable[Asked], costs: Mapping[Cell, CellCost]) -> float:
-    windows = [costs[cell].window_s for cell in _cells(subset) if costs[cell].window_s]
+def _least_share(cells: Iterable[Cell], costs: Mapping[Cell, CellCost]) -> float:
+    windows = [costs[cell].window_s for cell in cells if costs[cell].window_s]
     return min(1.0, SHORTEST_S / min(windows)) if windows else 1.0
 
 
@@ -181,6 +182,7 @@ def repetition_s(
 
 def _fitted(
     subset: Sequence[Asked],
+    cells: frozenset[Cell],
     names: Sequence[str],
     share: float,
     each_s: float,
@@ -192,7 +194,6 @@ def _fitted(
     if most < MIN_UNITS:
         return None
     chosen = tuple(one.question.name for one in subset)
-    cells = _cells(subset)
     of = sum(len(one.question.comparisons) for one in subset)
 
     def design(repetitions: int) -> Design:

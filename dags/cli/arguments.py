@@ -221,8 +221,9 @@ def _check_no_empty(command: str, words: list[str]) -> None:
     """A path that is empty would be the working folder. What follows `--` may belong to another program."""
     own = words[: words.index("--")] if "--" in words else words
     for before, word in zip(["", *own], own, strict=False):
-        name = word.removesuffix("=") if word.startswith("--") and word.endswith("=") else ""
-        if not word or name:
+        name, equals, value = word.partition("=")
+        is_empty_option = word.startswith("--") and equals and not value
+        if not word or is_empty_option:
             raise InputError(
                 f"{name or before or 'an argument'} has an empty value.",
                 command,

@@ -125,6 +125,12 @@ def test_an_unset_variable_of_the_shell_is_not_the_working_folder(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_key_may_be_set_to_nothing() -> None:
+    with pytest.raises(InputError) as found:
+        CliRunner().invoke(main.app, ["plan", "none.yaml", "--set=queue="], catch_exceptions=False)
+    assert "empty value" not in found.value.what
+
+
 def test_a_program_that_the_shell_runs_may_have_empty_arguments() -> None:
     with pytest.raises(InputError, match="no cluster is kept"):
         CliRunner().invoke(main.app, ["shell", "--", "hdfs", ""], catch_exceptions=False)

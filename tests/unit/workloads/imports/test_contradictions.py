@@ -11,20 +11,11 @@ from typer.testing import CliRunner
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.main import app
 from tests.support.dool_texts import SAMPLES
+from tests.support.records.testdfsio_result import DFSIO
 from tests.support.records.ycsb_0_12 import SUMMARY, YCSB_0_12
 
 LOADED = SUMMARY.replace("READ", "INSERT").replace("[UPDATE]", "[UPDATE-none]")
 LOADED = "\n".join(line for line in LOADED.splitlines() if "none" not in line) + "\n"
-DFSIO = """\
------ TestDFSIO ----- : write
-            Date & time: Thu May 20 10:11:12 UTC 2021
-        Number of files: 10
- Total MBytes processed: 10240
-      Throughput mb/sec: 20.35
- Average IO rate mb/sec: 21.02
-  IO rate std deviation: 3.87
-     Test exec time sec: 75.21
-"""
 
 
 def trial(workload: str, *files: str, more: str = "") -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from density_study.workloads.imports.describe import file_rows
 from density_study.workloads.imports.recognise import recognise, recognise_all
+from tests.support.records.testdfsio_result import DFSIO
 
 
 def operation(name: str, count: int, returned: str = "Return=OK") -> str:
@@ -33,16 +34,6 @@ JSON = "".join(
         *(("READ", "Operations", 2000), ("READ", "Return=OK", 2000)),
     )
 )
-DFSIO = """\
------ TestDFSIO ----- : write
-            Date & time: Thu May 20 10:11:12 UTC 2021
-        Number of files: 10
- Total MBytes processed: 10240
-      Throughput mb/sec: 20.35
- Average IO rate mb/sec: 21.02
-  IO rate std deviation: 3.87
-     Test exec time sec: 75.21
-"""
 READ_DFSIO = "write, 10 files, 10240 MiB in 75.21 s"
 REDUCED = (
     "f:rate\t210200.0\nf:sqrate\t4420000.0\nl:size\t10737418240\nl:tasks\t10\nl:time\t503194\n"
