@@ -74,7 +74,7 @@ check: setup ## the fast half: lint, pages, and unit, property, golden tests (un
 fast: setup
 	$(BIN)/pytest -q -n 2 --hypothesis-profile=short -m "not thorough and not slow" $(FAST)
 
-test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (18 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
