@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from difflib import SequenceMatcher
+from pathlib import Path, PurePath
 
 import pytest
 
 FILES = Path(__file__).parent / "files"
 Compare = Callable[[str, Mapping[str, str]], None]
+PROPERTY = re.compile(
+    r"  <property>\n    <name>(.*)</name>\n    <value>(.*)</value>\n  </property>"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,22 +26,53 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Compare:
-    """golden(name, {path: text}) compares a tree with tests/golden/files/<name>, file by file."""
-    anew = request.config.getoption("--golden", default=False)
-    return _write if anew else _compare
+    """golden(name, {path: text}) compares a tree with tests/golden/files/<name>.txt."""
+
+    def compare(name: str, tree: Mapping[str, str]) -> None:
+        file, text = FILES / f"{name}.txt", in_short(tree)
+        if request.config.getoption("--golden", default=False):
+            file.write_text(text, encoding="utf-8")
+        assert text.splitlines() == file.read_text(encoding="utf-8").splitlines(), (
+            "it changed: see `make golden`"
+        )
+
+    return compare
 
 
-def _write(name: str, tree: Mapping[str, str]) -> None:
-    shutil.rmtree(FILES / name, ignore_errors=True)
+def in_short(tree: Mapping[str, str]) -> str:
+    """All files in one text, which shows every change of each: files of many nodes differ in few lines, so a
+    file is given as its differences from an earlier one. Hadoop's properties have a line each."""
+    done: dict[str, list[str]] = {}
+    sections = []
     for path, text in tree.items():
-        target = FILES / name / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
+        lines = PROPERTY.sub(r"\1 = \2", text).split("\n")
+        alike = [one for one in done if PurePath(one).suffix == PurePath(path).suffix]
+        base = min(alike, key=lambda one: distance(done[one], lines), default="")
+        if base and distance(done[base], lines) < len(lines) // 2:
+            sections += [f"== {path} like {base}:", *differences(done[base], lines)]
+        else:
+            sections += [f"== {path}:", *lines]
+        done[path] = lines
+    return "\n".join(sections) + "\n"
 
 
-def _compare(name: str, tree: Mapping[str, str]) -> None:
-    root = FILES / name
-    expected = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
-    assert sorted(expected) == sorted(tree), "files came or went: see `make golden`"
-    for path, text in tree.items():
-        assert text == expected[path], f"{path} changed: see `make golden`"
+def distance(before: list[str], after: list[str]) -> int:
+    """Lines of only one of them."""
+    one, other = Counter(before), Counter(after)
+    return ((one - other) + (other - one)).total()
+
+
+def differences(before: list[str], after: list[str]) -> Iterator[str]:
+    """All of them: enough to make `after` from `before`: a line that occurs more than once has its number."""
+
+    def place(index: int) -> str:
+        line = before[index] if index >= 0 else "(start)"
+        return line if before.count(line) == 1 else f"{line} (line {index + 1})"
+
+    operations = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    for kind, start, end, first, last in operations:
+        if kind == "insert":
+            yield f"  {place(start - 1)}"
+        if kind != "equal":
+            yield from (f"- {place(index)}" for index in range(start, end))
+            yield from (f"+ {line}" for line in after[first:last])

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered
 
 
-def commands(rendered: Rendered) -> str:
-    return "\n".join(command(each) for each in filter(None, (rendered.prepare, *rendered.daemons)))
+def commands(rendered: Rendered) -> dict[str, str]:
+    """By node and name, in their order."""
+    daemons = filter(None, (rendered.prepare, *rendered.daemons))
+    return {f"{daemon.node}/{daemon.name}.daemon": command(daemon) for daemon in daemons}
+
+
+def below(folder: object, files: Mapping[str, str]) -> dict[str, str]:
+    return {f"{folder}/{path}": text for path, text in files.items()}
 
 
 def command(daemon: Daemon) -> str:

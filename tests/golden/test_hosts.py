@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from density_study.cluster.model.dividing.sizing import sizing_of
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.memory import daemon_heaps
@@ -18,7 +16,7 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import read_study
 from tests.golden.conftest import Compare
-from tests.golden.daemon_lines import commands
+from tests.golden.daemon_lines import below, commands
 from tests.support.topologies import blueprint, layout_of
 
 BIG = Path(__file__).with_name("big.yaml")
@@ -29,11 +27,10 @@ def files(topology: Topology) -> dict[str, str]:
     """What follows the size of a host."""
     rendered = render(blueprint(topology))
     sites = {site: rendered.files[f"nodes/{site}"] for site in SITES}
-    return {**sites, "daemons.txt": commands(rendered)}
+    return sites | commands(rendered)
 
 
-@pytest.mark.parametrize("gib", [8, 64, 256, 512])
-def test_hosts(gib: int, golden: Compare) -> None:
+def of_size(gib: int) -> dict[str, str]:
     """A master and a bare worker, with the memory that Linux reports of so many GB."""
     disks = tuple(Disk(f"/data/{number}", "flash") for number in range(1, 2 + gib // 32))
     memory_mib = gib * 1024 * 31 // 32
@@ -43,7 +40,11 @@ def test_hosts(gib: int, golden: Compare) -> None:
     ]
     variant = Variant(0, 1, "flash", sizing=sizing_of(hosts))
     (topology,) = place(hosts, [variant], layout_of("physical"))
-    golden(f"host-{gib}-gb", files(topology))
+    return below(f"{gib}-gb", files(topology))
+
+
+def test_hosts(golden: Compare) -> None:
+    golden("hosts", of_size(8) | of_size(64) | of_size(256) | of_size(512))
 
 
 def test_ten_hosts(golden: Compare) -> None:
