@@ -89,14 +89,19 @@ GROUPS = {
     "tests/browser/": "pages",
     "tests/unit/analysis/report/": "pages",
     "tests/unit/test_pictures": "pages",
+    "tests/unit/test_style": "texts",
+    "tests/unit/test_vocabulary": "texts",
+    "tests/unit/test_reference": "texts",
+    "tests/unit/test_architecture": "texts",
+    "tests/unit/analysis/test_tables": "texts",
     "tests/unit/analysis/capacity/": "plans",
     "tests/unit/analysis/test_validity": "verdicts",
     "tests/security/outputs/test_data_docs": "verdicts",
     "tests/property/test_verdicts": "verdicts",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
-may run at a time, one Airflow serves many tests, and an analysed run, some pages and plans are created once
-per process. Great Expectations takes a second to import, which one process is to pay."""
+may run at a time, one Airflow serves many tests, and an analysed run, some pages, plans and all texts for users are created
+once per process. Great Expectations takes a second to import, which one process is to pay."""
 LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "Spark, loads", "pages",
                  "documented commands", "plans")  # fmt: skip
 """What starts last leaves workers idle."""
