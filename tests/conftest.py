@@ -122,8 +122,12 @@ def group_of(nodeid: str) -> str | None:
     return next((name for start, name in GROUPS.items() if nodeid.startswith(start)), None)
 
 
+gc.disable()  # until all is imported and collected: none of it is garbage
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()  # imported packages live on: the collector need not look at them after each test
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from density_study.dags.airflow_home.home import Home, project_root
+from density_study.dags.airflow_home.home import project_root
 
 pytestmark = pytest.mark.dag
 
@@ -39,23 +38,15 @@ def test_the_plan_is_triggered_by_the_studys_event(results: dict[str, Any]) -> N
     assert results["listens"] == ["density_study_tables"]
 
 
-def test_without_a_catalogue_nothing_triggers_it(tmp_path: Path) -> None:
+def test_without_a_catalogue_nothing_triggers_it(
+    airflow: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The shipped catalogue has made-up prices: nobody asked for a plan with them."""
-    code = (
-        "from density_study.dags.capacity_plan import capacity\n"
-        "print(capacity.schedule, capacity.params['hosts'])"
-    )
-    environment = Home(tmp_path / "airflow", project_root()).command_environment()
-    inherited = {k: v for k, v in os.environ.items() if k != "DENSITY_STUDY_CATALOGUE"}
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**inherited, **environment},
-        cwd=project_root(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.stdout.splitlines()[-1:] == ["None None"], ended.stderr[-2000:]
+    monkeypatch.delenv("DENSITY_STUDY_CATALOGUE", raising=False)
+    monkeypatch.delitem(sys.modules, "density_study.dags.capacity_plan", raising=False)
+    from density_study.dags.capacity_plan import capacity
+
+    assert (capacity.schedule, capacity.params["hosts"]) == (None, None)
 
 
 @pytest.mark.slow

@@ -14,13 +14,15 @@ folder with the contents of a checkout. Inline commands run one by one. Some are
   it.
 - `measured:RUN` needs a run of the genomics pipeline, which tests/unit/analysis/capacity/test_measured.py
   makes; the profile of a trace replaces it.
-- Commands shown by name only, without required arguments, run with `--help`.
+- Commands shown by name only, without required arguments, run with `--help`. What runs with `--help` runs in this
+  process, which parses the options as shown.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -28,8 +30,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from density_study.cluster.state.journal import Journal
+from density_study.dags.cli.main import app
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.planning.planned_study import plan_study
 from tests.bench.made_run import Size, make_run
@@ -178,7 +182,14 @@ def _marked(shown: str) -> Any:
 
 
 @pytest.mark.parametrize("shown", [_marked(shown) for shown in SCRIPTS])
-def test_a_command_works_as_shown(shown: str, checkout: Path) -> None:
+def test_a_command_works_as_shown(shown: str, request: pytest.FixtureRequest) -> None:
+    lines = SCRIPTS[shown].splitlines()
+    if all(line.startswith("study ") and line.endswith(" --help") for line in lines):
+        for line in lines:
+            answer = CliRunner().invoke(app, shlex.split(line)[1:])
+            assert answer.exit_code == 0, answer.output
+        return
+    checkout: Path = request.getfixturevalue("checkout")
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
     env = environment(checkout)
     if re.search("study (compare|export) [^-]", SCRIPTS[shown]):
