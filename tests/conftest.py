@@ -100,8 +100,8 @@ GROUPS = {
     "tests/property/test_verdicts": "verdicts",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
-may run at a time, one Airflow serves many tests, and an analysed run, some pages, plans and all texts for users are created
-once per process. Great Expectations takes a second to import, which one process is to pay."""
+may run at a time, one Airflow serves many tests, and an analysed run, some pages, plans and the texts for
+users are created once per process. Great Expectations takes a second to import, which one process pays."""
 LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "Spark, loads", "pages",
                  "documented commands", "plans")  # fmt: skip
 """What starts last leaves workers idle."""

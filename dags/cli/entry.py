@@ -9,7 +9,7 @@ from density_study.cluster.state import shell
 
 def main() -> None:
     shell.enter()
-    gc.set_threshold(50_000)  # looking for garbage in what is imported took a tenth of a command's start
+    gc.set_threshold(50_000)  # what is imported is no garbage: looking took a tenth of a start
     # Not above: a foreign PYTHONPATH may lead to other versions of the libraries that it imports.
     from density_study.dags.cli.main import main as command
 

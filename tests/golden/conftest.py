@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, unified_diff
 from pathlib import Path, PurePath
 
 import pytest
@@ -32,9 +32,9 @@ def golden(request: pytest.FixtureRequest) -> Compare:
         file, text = FILES / f"{name}.txt", in_short(tree)
         if request.config.getoption("--golden", default=False):
             file.write_text(text, encoding="utf-8")
-        assert text.splitlines() == file.read_text(encoding="utf-8").splitlines(), (
-            "it changed: see `make golden`"
-        )
+        before, now = file.read_text(encoding="utf-8").splitlines(), text.splitlines()
+        changed = "\n".join(unified_diff(before, now, lineterm=""))
+        assert not changed, f"it changed: see `make golden`\n{changed}"
 
     return compare
 

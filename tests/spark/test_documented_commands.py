@@ -14,8 +14,8 @@ folder with the contents of a checkout. Inline commands run one by one. Some are
   it.
 - `measured:RUN` needs a run of the genomics pipeline, which tests/unit/analysis/capacity/test_measured.py
   makes; the profile of a trace replaces it.
-- Commands shown by name only, without required arguments, run with `--help`. What runs with `--help` runs in this
-  process, which parses the options as shown.
+- Commands shown by name only, without required arguments, run with `--help`. What runs with `--help`, this
+  process parses as shown.
 """
 
 from __future__ import annotations
