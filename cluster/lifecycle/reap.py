@@ -100,6 +100,7 @@ def reap(
     user's runs cannot be used.
     """
     swept = [_guarded(root, dry_run, on_run, dead) for root in run_folders(runs.absolute())]
+    swept += map(_without_folder, own_runs.deleted(runs.absolute()))
     return Swept(
         tuple(one for one in swept if isinstance(one, Reaped)),
         tuple(one for one in swept if isinstance(one, LeftAlone)),
@@ -157,6 +158,16 @@ def _guarded(
     except Exception as error:  # whatever a damaged folder provokes: the others are still reaped
         why = f"{type(error).__name__}: {error}"
     return Failed(tag, why) if is_own else LeftAlone(tag, f"{own_runs.unregistered(root)} ({why})")
+
+
+def _without_folder(root: Path) -> LeftAlone | None:
+    """Without its journal nothing shows whether it has ended: a container with other mounts may run it."""
+    if not (found := tagged(own_runs.tag_of(root))):
+        return None
+    pids = " ".join(str(one.pid) for one in found)
+    why = f"its folder {root} was deleted or moved, and {len(found)} of its processes still run"
+    remedy = f"If you have moved it, move it back and run `study reap`. Else: kill -9 {pids}"
+    return LeftAlone(own_runs.tag_of(root), f"{why}. {remedy}")
 
 
 def _foreign(root: Path, tag: str) -> LeftAlone | None:

@@ -19,6 +19,9 @@ from density_study.cluster.machine.containers import run
 from density_study.cluster.machine.io_limits import ROOT
 from density_study.cluster.model.errors import InputError
 
+_BRIDGE = re.compile("ds([0-9a-f]{12})")
+"""The name of a cluster's bridge: `cluster.providers.container.names`."""
+
 MIN_RUNC = (1, 1)
 """The first one that mounts read-only with all that is mounted below (rro)."""
 FORWARDS = Path("/proc/sys/net/ipv4/ip_forward")
@@ -111,10 +114,23 @@ def _check_networks(networks: Sequence[str]) -> None:
         taken = ipaddress.IPv4Network(route["dst"], strict=False)
         for network in map(ipaddress.IPv4Network, networks):
             if taken.overlaps(network):
+                device = route.get("dev", "another route")
                 raise InputError(
-                    f"this machine reaches {route['dst']} by {route.get('dev', 'another route')} already.",
+                    f"this machine reaches {route['dst']} by {device} already.",
                     f"containers.network {network}",
-                    "name a private network that nothing here uses; `study reap` removes what killed runs "
-                    "left.",
+                    _other_network(device),
                     ("containers", "network"),
                 )
+
+
+def _other_network(device: str) -> str:
+    """Reap works by the run's journal, so it finds nothing of a run whose folder was deleted."""
+    remedy = "name a private network that nothing here uses"
+    if build := _BRIDGE.fullmatch(device):
+        remedy += (
+            ". This one is a cluster's: `study reap` removes what killed runs left. If it finds nothing, "
+            "and no study of another user runs here, the folder of the run was deleted. Then, as root: ip "
+            f"netns list | grep -o '^study-{build[1]}-[^ ]*' | xargs -r -n 1 ip netns delete; ip link delete "
+            f"{device}"
+        )
+    return f"{remedy}."

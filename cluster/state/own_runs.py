@@ -92,6 +92,13 @@ def is_registered(root: Path) -> bool:
     return _entry(root) is not None
 
 
+def deleted(runs: Path) -> list[Path]:
+    """Folders below `runs` of runs that this user opened, and that are gone: deleted, or moved away."""
+    known = map(_remembered, _registry().glob("*.json"))
+    folders = {Path(entry.folder) for entry in known if entry}
+    return sorted(root for root in folders if root.is_relative_to(runs) and not root.exists())
+
+
 def refusal(root: Path) -> str:
     """Why nothing may be done for the run in `root` by its journal, and a remedy; empty if it is registered,
     and others cannot have changed it."""
@@ -235,19 +242,20 @@ def _entry(root: Path) -> _Entry | None:
     key = _key(root)
     if not key:
         return None
-    try:
-        entry = _Entry.model_validate(json.loads(_read(_registry() / f"{key}.json")))
-    except FileNotFoundError:
+    entry = _remembered(_registry() / f"{key}.json")
+    if entry is None:
         return None
-    except (ValidationError, ValueError, RecursionError):
-        return None  # damaged: as if it were lost
     birth = birth_ns(root)
     is_later = entry.birth_ns and birth and birth != entry.birth_ns
     return entry if entry.inode == root.lstat().st_ino and not is_later else None
 
 
-def _read(path: Path) -> bytes:
-    return read_plain(path, _MAX_ENTRY_BYTES)
+def _remembered(file: Path) -> _Entry | None:
+    """None if there is no such file, or it is damaged: as if it were lost."""
+    try:
+        return _Entry.model_validate(json.loads(read_plain(file, _MAX_ENTRY_BYTES)))
+    except (FileNotFoundError, ValidationError, ValueError, RecursionError):
+        return None
 
 
 def _digest(plan: bytes) -> str:

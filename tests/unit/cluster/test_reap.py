@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -80,6 +81,21 @@ def test_callers_pass_their_own_removal(crashed: Crashed, tmp_path: Path) -> Non
     (reaped,) = reap(tmp_path / "runs", on_run=records).reaped
     assert calls == [(crashed.root, False)]
     assert str(reaped).endswith("record t1 closed")
+
+
+def test_processes_of_a_run_whose_folder_was_deleted_are_named(
+    crashed: Crashed, tmp_path: Path
+) -> None:
+    crashed.kill()
+    shutil.move(crashed.root, tmp_path / "elsewhere")
+    (left,) = reap(tmp_path / "runs").left_alone
+    assert left.tag == crashed.tag
+    assert f"{crashed.root} was deleted or moved" in left.why
+    assert left.why.endswith(f"kill -9 {crashed.process.pid}")
+    assert len(tagged(crashed.tag)) == 1
+    shutil.move(tmp_path / "elsewhere", crashed.root)
+    assert len(reap(tmp_path / "runs").reaped) == 1
+    assert reap(tmp_path / "runs") == NOTHING
 
 
 def test_a_folder_without_runs_is_accepted(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ import pytest
 from density_study.cluster.machine import cgroups
 from density_study.cluster.machine import container_needs as needs
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.container import names
 
 NETWORKS = ["198.18.41.0/24"]
 RUNC = "runc version 1.1.5+ds1\nspec: 1.0.2-dev\n"
@@ -72,6 +74,19 @@ def test_cgroups_that_cannot_be_written_are_refused(monkeypatch: pytest.MonkeyPa
 def test_a_network_that_is_in_use_is_refused(monkeypatch: pytest.MonkeyPatch, dst: str) -> None:
     answers(monkeypatch, RUNC, [*ROUTES, {"dst": dst, "dev": "eth1"}])
     refused(f"reaches {dst} by eth1")
+
+
+def test_of_a_run_whose_folder_was_deleted_the_commands_that_remove_it_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tag = "causes/20261126T213244Z/b1-v3-flash"
+    bridge, network = names.bridge_name(tag), names.container_id(tag, "here", "w1")
+    answers(monkeypatch, RUNC, [*ROUTES, {"dst": "198.18.41.0/24", "dev": bridge}])
+    with pytest.raises(InputError) as caught:
+        needs.check_machine(NETWORKS, False)
+    pattern = re.search(r"grep -o '([^']*)'", caught.value.remedy)
+    assert pattern and re.findall(pattern[1], f"{network} (id: 2)") == [network]
+    assert f"ip link delete {bridge}" in caught.value.remedy
 
 
 def ways(monkeypatch: pytest.MonkeyPatch, forwards: str, **way: str) -> None:
