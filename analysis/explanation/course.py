@@ -18,6 +18,9 @@ NORMAL = 1.4826
 IDLE = 0.1
 """Of a usual load: with less, a mean or a share is of too few to tell anything."""
 HOST = "host"
+OPERATIONS = "ops/s"
+STARTED = 0.05
+"""Of the highest rate of a job: less is its own files, before its first block and after its last one."""
 _NUMBER = re.compile(r"-?[0-9]+$")
 
 
@@ -136,7 +139,7 @@ class Course:
     worst_ms: Array
     events: tuple[Happening, ...] = ()
     series: Series = Series((), np.zeros((0, 0)))
-    unit: str = "ops/s"
+    unit: str = OPERATIONS
     roles: Mapping[str, str] = field(default_factory=dict)
     """By host and by node; `worker` for one that is more, too. Empty: nobody knows."""
 
@@ -144,6 +147,15 @@ class Course:
     def values(self) -> Array:
         """The values of its series: a column for each second, also for those without a value."""
         return self.series.values.reshape(len(self.series.places), len(self.rate))
+
+    @cached_property
+    def working(self) -> Mask:
+        """The seconds whose rate counts. A job of TestDFSIO moves nothing while it starts and ends; a client
+        works from its first second on."""
+        moved = np.flatnonzero(self.rate > STARTED * np.max(self.rate, initial=0.0))
+        if self.unit == OPERATIONS or not len(moved):
+            return np.full(len(self.rate), True)
+        return self.within(self.first + int(moved[0]), self.first + int(moved[-1]))
 
     @property
     def seconds(self) -> range:
@@ -167,7 +179,7 @@ class Course:
         slow = np.zeros(len(self.rate), bool)
         for one in spells:
             slow |= self.within(one.first, one.last)
-        return Usual.of(self.values, ~slow)
+        return Usual.of(self.values, self.working & ~slow)
 
 
 @dataclass(frozen=True)

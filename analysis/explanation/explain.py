@@ -128,27 +128,34 @@ def of_group(alike: Sequence[Explained]) -> Iterator[dict[str, Any]]:
         if len(alike) >= FEWEST_COMMON and count >= COMMON * len(alike)
     }  # fmt: skip
     for place, one in enumerate(alike):
-        yield from _ranked(one, group.of_trial(place), lasting[place], common)
+        is_fast = group.is_known and not slow[place]
+        yield from _ranked(one, group.of_trial(place), lasting[place], common, is_fast)
 
 
 def _ranked(
-    one: Explained, unlike: tuple[Cause, ...], lasting: tuple[Cause, ...], common: set[str]
+    one: Explained,
+    unlike: tuple[Cause, ...],
+    lasting: tuple[Cause, ...],
+    common: set[str],
+    is_fast: bool,
 ) -> Iterator[dict[str, Any]]:
-    """By the ranking at the head of rules.toml. What most trials of the test case have comes last."""
+    """By the ranking at the head of rules.toml. What most trials of the test case have comes last.
+    is_fast: the trial is as fast as the others, so that what lasts cost it nothing that they did not pay."""
     whole_s = len(one.course.rate)
-    named: dict[str, tuple[bool, float, dict[str, Any]]] = {}
+    named: dict[str, tuple[tuple[bool, bool], float, dict[str, Any]]] = {}
     for cause in ranked((*unlike, *lasting), one.course.roles):
         is_common = cause.rule.id in common and cause not in unlike
         score = whole_s * cause.rule.weight
-        named[cause.rule.id] = (is_common, score, _row(one.trial, cause, None, whole_s))
+        row = _row(one.trial, cause, None, whole_s)
+        named[cause.rule.id] = ((is_common, is_fast), score, row)
     for rule, found in _by_rule(one.spells).items():
         seconds = sum(spell.last - spell.first + 1 for spell, _ in found)
         spell, cause = max(found, key=lambda both: both[0].last - both[0].first)
-        entry = (False, seconds * rule.weight, _row(one.trial, cause, spell, seconds))
-        if rule.id not in named or named[rule.id][0]:
+        entry = ((False, False), seconds * rule.weight, _row(one.trial, cause, spell, seconds))
+        if rule.id not in named or any(named[rule.id][0]):
             named[rule.id] = entry
     order = sorted(named.values(), key=lambda entry: (entry[0], -entry[1]))
-    for rank, (is_common, score, row) in enumerate(order, start=1):
+    for rank, ((is_common, _), score, row) in enumerate(order, start=1):
         yield {**row, "rank": rank, "common": is_common, "score": score}
 
 

@@ -210,9 +210,14 @@ class Group:
             {name for course in courses for name in course.roles},
         )
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there are enough trials to tell which is slow."""
+        return len(self.rate) >= FEWEST_TRIALS
+
     def slow(self, trial: int) -> str | None:
         """In words, how far it is slower than the others; None: it is not, or nobody can tell."""
-        if len(self.rate) < FEWEST_TRIALS:
+        if not self.is_known:
             return None
         others = f"the {len(self.rate) - 1} other trials"
         centre, spread = centre_and_spread(self.rate)

@@ -12,7 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from density_study.analysis.explanation.course import Array, Course, Happening, Series
+from density_study.analysis.explanation.course import (
+    OPERATIONS,
+    Array,
+    Course,
+    Happening,
+    Series,
+)
 from density_study.analysis.explanation.once import roles
 from density_study.analysis.explanation.sampled import (
     ACTIVITIES,
@@ -93,7 +99,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     if logged is not None:
         found.update(silent_client(seconds, logged, start_s))
     if by_second is not None:
-        rate, unit = np.nan_to_num(seconds.placed(by_second)), "ops/s"
+        rate, unit = np.nan_to_num(seconds.placed(by_second)), OPERATIONS
         found.update(calls_of_others(rate, found))
         series = Series.of(found, seconds.count)
     else:

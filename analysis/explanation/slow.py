@@ -31,18 +31,18 @@ MOST_SPELLS = 20  # of a trial; the worst ones
 
 def slow_spells(course: Course) -> tuple[Spell, ...]:
     """The trial's slow seconds, neighbours together, in time's order; at most MOST_SPELLS, the worst ones."""
-    if len(course.rate) < LEAST_SECONDS:
+    if course.working.sum() < LEAST_SECONDS:
         return ()
-    slow = _by_rate(course) | _by_latency(course)
+    slow = (_by_rate(course) | _by_latency(course)) & course.working
     spells = [_spell(course, first, last) for first, last in _runs(slow)]
     worst = sorted(spells, key=lambda one: (one.lost_s, one.worst_ms or 0.0), reverse=True)
     return tuple(sorted(worst[:MOST_SPELLS], key=lambda one: one.first))
 
 
 def _by_rate(course: Course) -> npt.NDArray[np.bool_]:
-    centre, _ = centre_and_spread(course.rate)
+    centre, _ = centre_and_spread(course.rate[course.working])
     below = centre - course.rate
-    spread = NORMAL * float(np.median(below[below >= 0]))
+    spread = NORMAL * float(np.median(below[course.working & (below >= 0)]))
     found: npt.NDArray[np.bool_] = (below > FEWER * centre) & (
         (below > SPREADS * spread) | (below > STALLED * centre)
     )
@@ -68,7 +68,7 @@ def _runs(slow: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _spell(course: Course, first: int, last: int) -> Spell:
-    usual, _ = centre_and_spread(course.rate)
+    usual, _ = centre_and_spread(course.rate[course.working])
     rate = course.rate[first : last + 1]
     worst = course.worst_ms[first : last + 1]
     worst_ms = float(np.nanmax(worst)) if np.isfinite(worst).any() else None

@@ -206,6 +206,16 @@ def test_a_rate_has_its_unit() -> None:
     assert spell.what.startswith("rate 80 % below the median (20 of 100 MiB/s)")
 
 
+def test_a_job_of_testdfsio_is_not_slow_while_it_starts_and_ends() -> None:
+    rate = [0.0, 1, 3, 0, 0, *STEADY, 20, *STEADY, 0, 0, 2, 0]
+    job = course(rate, unit="MiB/s")
+    (spell,) = slow_spells(job)
+    assert (spell.first, spell.last) == (17, 17)
+    assert not job.usual(()).seconds[[0, 4, 30, 33]].any()
+    assert slow_spells(course(rate))[0].first == 0  # a client works from its first second on
+    assert slow_spells(course([0.0] * 40, unit="MiB/s")) == ()
+
+
 def test_a_stall_that_a_target_rate_makes_up_for_shows_by_its_latency() -> None:
     (spell,) = slow_spells(course([*STEADY, 100, *STEADY], [10.0] * 12 + [400] + [10.0] * 12))
     assert (spell.first, spell.last) == (12, 12)

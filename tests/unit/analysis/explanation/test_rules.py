@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from density_study.analysis.explanation.course import Course, Happening, Place, Series
-from density_study.analysis.explanation.explain import explain
+from density_study.analysis.explanation.explain import explain, of_group
 from density_study.analysis.explanation.lasting import Group, of_consequence, of_level, of_peers
 from density_study.analysis.explanation.rules import Limit, Rule, Sign, rules
 from density_study.analysis.explanation.words import named
@@ -192,6 +192,29 @@ def test_a_slow_trial_is_compared_with_the_others_of_its_test_case(rule: Rule, s
     assert trials(sign, beyond(sign, edge), 700.0) == [rule.id]
     assert trials(sign, almost(sign, edge), 700.0) == []
     assert trials(sign, beyond(sign, edge), 1000.0) == []  # it is not slower: nothing to explain
+
+
+def order(level: Mapping[Place, float], rate: float) -> list[str]:
+    """Names, the first one first, of a trial with a silent DataNode in its slow seconds, and with what lasts
+    in it alone: the last of seven."""
+    silent = np.zeros(SECONDS)
+    silent[SPELL] = 400.0
+    series = {place: noisy(value) for place, value in level.items()}
+    bad = course({**series, Place("silent", "h", "w/datanode"): silent}, slow=True, rate=rate)
+    usual = [course({place: noisy(0.1, n) for place in level}) for n in range(6)]
+    alike = {str(n): one for n, one in enumerate([*usual, bad])}
+    return [row["cause"] for row in of_group(explain(alike)) if row["trial"] == "6"]
+
+
+def test_what_lasts_comes_last_in_a_trial_that_is_as_fast_as_the_others() -> None:
+    steal = {Place("steal", "h"): 16.5}
+    assert order(steal, 1150.0) == ["daemon-silent", "steal"]
+    assert order(steal, 700.0) == ["steal", "daemon-silent"]
+
+
+def test_of_equal_scores_what_is_nearer_to_the_daemon_comes_first() -> None:
+    both = {Place("steal", "h"): 16.5, Place("throttled", "h", "w"): 70.0}
+    assert order(both, 700.0)[:2] == ["own-limit", "steal"]
 
 
 def test_few_trials_tell_nothing() -> None:
