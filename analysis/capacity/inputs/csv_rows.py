@@ -10,6 +10,7 @@ from io import StringIO
 from density_study.cluster.model.errors import InputError
 
 DELIMITERS = (",", ";", "\t")
+_THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 _SEP_LINE = re.compile(r'\A"?sep=[^\r\n]?"?(?=\r?\n)', re.IGNORECASE)  # Excel's own first line
 Row = Mapping[str, str]
 
@@ -46,6 +47,25 @@ def delimiter_of(text: str, needed: Sequence[str]) -> str:
     """What parts the cells of the header."""
     head = (_SEP_LINE.sub("", text, count=1).strip().splitlines() or [""])[0]
     return max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
+
+
+def check_points_are_decimal(rows: Sequence[tuple[str, Row]], columns: Sequence[str]) -> None:
+    """InputError if a column has numbers like 1.878, and none that shows what the point means.
+
+    Where semicolons or tabs part the cells, the comma may be the decimal sign, and 1.878 be 1,878.
+    """
+    for name in columns:
+        pointed = [(place, row[name]) for place, row in rows if "." in row.get(name, "")]
+        unclear = [(place, cell) for place, cell in pointed if _THREE_DIGITS.fullmatch(cell)]
+        if unclear and len(unclear) == len(pointed):
+            place, cell = unclear[0]
+            raise InputError(
+                f"{name} is {cell!r}, which may mean {float(cell):g} or {cell.replace('.', '')}: every "
+                "number of this column with a point has three digits after it.",
+                place,
+                "write numbers without separators of thousands; part the cells by commas if the point is "
+                "the decimal sign.",
+            )
 
 
 def _names(cells: Sequence[str]) -> list[str]:

@@ -15,7 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delimiter_of
+from density_study.analysis.capacity.inputs.csv_rows import (
+    Row,
+    check_points_are_decimal,
+    csv_rows,
+    delimiter_of,
+)
 from density_study.analysis.capacity.inputs.point import MOST_FAULTS, Point, Quantity, check_units
 from density_study.analysis.capacity.inputs.point_slips import check_slips
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
@@ -34,7 +39,6 @@ NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
 )
 # A number with separators of thousands or a decimal comma: "1,5" may mean 1.5 or 15, so it is an error.
-_THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 
 
@@ -63,7 +67,7 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
         text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
-        _check_points_are_decimal(rows)
+        check_points_are_decimal(rows, ("value", "load"))
     points = _points(rows)
     if not points:
         raise InputError(
@@ -88,25 +92,6 @@ def _points(rows: Sequence[tuple[str, Row]]) -> list[Point]:
             raise replace(error, what=f"{error.what} (further lines were not checked)") from error
 
     return each_of(rows, point, MOST_FAULTS)
-
-
-def _check_points_are_decimal(rows: Sequence[tuple[str, Row]]) -> None:
-    """InputError if a column has numbers like 1.878, and none that shows what the point means.
-
-    Where semicolons or tabs part the cells, the comma may be the decimal sign, and 1.878 be 1,878.
-    """
-    for name in ("value", "load"):
-        pointed = [(place, row[name]) for place, row in rows if "." in row.get(name, "")]
-        unclear = [(place, cell) for place, cell in pointed if _THREE_DIGITS.fullmatch(cell)]
-        if unclear and len(unclear) == len(pointed):
-            place, cell = unclear[0]
-            raise InputError(
-                f"{name} is {cell!r}, which may mean {float(cell):g} or {cell.replace('.', '')}: every "
-                "number of this column with a point has three digits after it.",
-                place,
-                "write numbers without separators of thousands; part the cells by commas if the point is "
-                "the decimal sign.",
-            )
 
 
 @dataclass(frozen=True)

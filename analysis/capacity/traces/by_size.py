@@ -18,7 +18,11 @@ import numpy as np
 from scipy import stats
 
 from density_study.analysis.capacity import Floats
-from density_study.analysis.capacity.inputs.csv_rows import csv_rows
+from density_study.analysis.capacity.inputs.csv_rows import (
+    check_points_are_decimal,
+    csv_rows,
+    delimiter_of,
+)
 from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.traces.source import Source
@@ -28,6 +32,7 @@ from density_study.cluster.model.errors import InputError
 SIZES, SAMPLES = 3, 4  # at least, for a function
 FARTHEST = 1.5  # over the largest size measured
 CONFIDENCE = 0.9
+COLUMNS = ("sample", "gib")
 WORK, MEMORY = "core-hours", "GiB of memory"
 
 
@@ -71,7 +76,11 @@ class Law:
 def read_sizes(path: Path) -> dict[str, float]:
     """GiB of input by sample, from CSV with the columns `sample` and `gib`. InputError, with the line."""
     found: dict[str, float] = {}
-    for where, row in csv_rows(Source(path).text(), str(path), ("sample", "gib")):
+    text = Source(path).text()
+    rows = list(csv_rows(text, str(path), COLUMNS))
+    if delimiter_of(text, COLUMNS) != ",":
+        check_points_are_decimal(rows, COLUMNS[1:])
+    for where, row in rows:
         try:
             size = float(row["gib"])
         except ValueError:

@@ -14,11 +14,12 @@ from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known,
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 
-CONTAINER = {  # events of Google's Life Sciences API, v1alpha2 and v2
+CONTAINER = (  # beginnings of events of Google's Life Sciences API, v1alpha2 and v2
     "localizing-files", "running-docker", "delocalizing-files",
     "containersetup", "background", "localization", "useraction", "delocalization",
-}  # fmt: skip
-JOB = {"runningjob"}
+)  # fmt: skip
+VM = ("job state is set from scheduled to running",)  # of Google's Batch, until the next event
+JOB = ("runningjob",)
 OUTCOMES: dict[str, Outcome] = {"Done": "done", "Failed": "lost", "RetryableFailure": "lost",
                                 "Aborted": "lost", "Aborting": "lost", "Bypassed": "reused"}  # fmt: skip
 MOST_DEPTH = 64
@@ -102,10 +103,10 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
 
 
 def _run_s(call: Mapping[str, Any], start_s: float | None, end_s: float | None) -> float | None:
-    """Seconds of the container; else of the backend's job; else of the call with its waits."""
+    """Seconds of the container; else of its VM, of the backend's job, or of the call with its waits."""
     events = call.get("executionEvents") or []
-    for wanted in (CONTAINER, JOB):
-        found = [event for event in events if str(event.get("description")).lower() in wanted]
+    for wanted in (CONTAINER, VM, JOB):
+        found = [e for e in events if str(e.get("description")).lower().startswith(wanted)]
         starts = [at for event in found if (at := epoch_s(event.get("startTime"))) is not None]
         ends = [at for event in found if (at := epoch_s(event.get("endTime"))) is not None]
         if starts and ends:

@@ -1,4 +1,5 @@
-"""Nextflow's trace.txt, of all releases since 0.30, as it is written by default or with `trace.raw`.
+"""Nextflow's trace.txt, of all releases since 0.30, as it is written by default or with `trace.raw`; and the
+tasks that Seqera Platform has of a run (`tw runs dump`: workflow-tasks.json), with the fields of a raw trace.
 
 Durations as `1h 2m 3s` or milliseconds, sizes as `1.2 GB` (of 1024) or bytes. `-`, an empty cell, and a
 counter that is zero where it cannot be are unknown, never zero. (Nextflow's reference, "Trace file".)
@@ -7,6 +8,8 @@ counter that is zero where it cannot be are unknown, never zero. (Nextflow's ref
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import (
     MOST_CPUS,
@@ -18,7 +21,7 @@ from density_study.analysis.capacity.traces.amounts import (
     number,
     words_s,
 )
-from density_study.analysis.capacity.traces.source import Row, Source, columns
+from density_study.analysis.capacity.traces.source import Row, Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
 
 NEEDED = ("name", "status", "realtime")
@@ -30,13 +33,17 @@ OUTCOMES: dict[str, Outcome] = {
     "SUBMITTED": "running",
     "RUNNING": "running",
 }
+OF_SEQERA = {"pcpu": "%cpu", "peakRss": "peak_rss", "readBytes": "read_bytes", "writeBytes": "write_bytes",
+             "nativeId": "native_id"}  # fmt: skip
 NAME = re.compile(r"(?P<process>[^(]*[^(\s])\s*(?:\((?P<tag>.*)\))?")
 
 
 def read(source: Source) -> Record:
     """InputError, with the line, if the file is not a trace."""
     tasks: list[Task] = []
-    for line, row in source.table():
+    shows_gpus = False
+    for line, row in _rows(source):
+        shows_gpus = "accelerator" in row
         if not tasks:
             _check(source, row)
         try:
@@ -45,7 +52,29 @@ def read(source: Source) -> Record:
             source.refuse(
                 f"the line cannot be parsed: {error}.", "give the file as Nextflow wrote it.", line
             )
-    return Record(tuple(tasks), () if "accelerator" in columns(source) else (NO_GPUS,))
+    return Record(tuple(tasks), () if shows_gpus else (NO_GPUS,))
+
+
+def _rows(source: Source) -> Iterator[tuple[int, Row]]:
+    if source.start[:1] not in (b"[", b"{"):
+        yield from source.table()
+        return
+    document = source.document()
+    entries = document.get("tasks") if isinstance(document, dict) else document
+    tasks = [_of_seqera(entry) for entry in entries] if isinstance(entries, list) else []
+    names = dict.fromkeys((name for task in tasks for name in task), "")
+    yield from ((place, {**names, **task}) for place, task in enumerate(tasks, start=1))
+
+
+def _of_seqera(entry: Any) -> Mapping[str, str]:
+    """A task by the names of a trace. Seqera's API has it within `task`, and omits what is unknown."""
+    task = entry.get("task", entry) if isinstance(entry, dict) else {}
+    pairs = task.items() if isinstance(task, dict) else ()
+    return {
+        OF_SEQERA.get(str(name), str(name)): str(value)
+        for name, value in pairs
+        if value is not None and not isinstance(value, list | dict)
+    }
 
 
 def _check(source: Source, row: Row) -> None:
@@ -83,13 +112,15 @@ def _task(row: Row) -> Task:
         rss_mib=mib(row.get("peak_rss", row.get("rss"))) or None,
         requested_mib=mib(row.get("memory")) or None,
         # read_bytes came from a disk; rchar counts reads from the page cache, too (proc(5))
-        read_mib=mib(row.get("read_bytes") or row.get("rchar")),
-        write_mib=mib(row.get("write_bytes") or row.get("wchar")),
+        read_mib=mib(known(row.get("read_bytes")) or row.get("rchar")),
+        write_mib=mib(known(row.get("write_bytes")) or row.get("wchar")),
         submit_s=submit_s,
         submit_is_local=is_local(row.get("submit")),
         end_s=end_s,
         id=f"{run} {name}" if (run := known(row.get("hash"))) else None,
         uses_gpus=bool(number(row.get("accelerator"))),
+        native_id=known(row.get("native_id")),
+        is_copy=status == "CACHED",
     )
 
 

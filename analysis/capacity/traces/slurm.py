@@ -26,7 +26,8 @@ COMMAND = (
     "export it with sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,"
     "AllocTRES,NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
 )
-RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING", "REQUEUED"}
+# A row that is REQUEUED is of an attempt that ended; while the job waits for the next, that is PENDING.
+RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING"}
 ALL = "jobs"
 MOST_NAME = 1024  # of a job, as Slurm has it; a longer one would take the pattern long
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
@@ -51,7 +52,7 @@ def read(source: Source) -> Record:
     if not re.search(r"\bJobID(Raw)?\b", header):
         source.refuse("the column JobID is missing.", COMMAND)
     marks = _DELIMITER.search(header)
-    mark = (marks[1] or marks[2]).strip(" ") if marks else ""
+    mark = (marks[1] or marks[2]).strip(' "') if marks else ""
     if not mark:
         source.refuse("the columns are cut to a width, for people to read.", COMMAND)
     tasks = []

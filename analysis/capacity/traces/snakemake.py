@@ -1,4 +1,5 @@
-"""Snakemake's benchmark files: tab-separated, of 9 or 10 columns, the extended one, or JSON lines.
+"""Snakemake's benchmark files: of 9 or 10 columns, or the extended one, tab-separated or as a spreadsheet
+saves them; or JSON lines.
 
 A file is one job, and its rows are repetitions of it, unless a column parts them into jobs. Sizes are of
 1024 * 1024 bytes; `mean_load` is in percent of one core. (Snakemake's documentation, "Benchmark rules".)
@@ -22,7 +23,7 @@ MEASURES = {
     "peak_n_threads", "peak_n_procs", "loadavg_1m_start", "loadavg_1m_end", "max_swap",
     "page_cache_start", "page_cache_end",
 }  # fmt: skip
-ENDINGS = re.compile(r"\.(gz|tsv|txt|jsonl|benchmarks?|bench|log)\b", re.IGNORECASE)
+ENDINGS = re.compile(r"\.(gz|tsv|csv|txt|jsonl|benchmarks?|bench|log)\b", re.IGNORECASE)
 ANY_RULE = re.compile(r"(benchmarks?|bench|logs?|results?|output|\.)", re.IGNORECASE)
 NO_FAILURES = "Snakemake records no jobs that failed: their work is in no number"
 NO_TIMES = "benchmark files hold no times: the stages are a chain, in the order of the files"
@@ -57,7 +58,7 @@ def read(source: Source) -> Record:
 
 def _rows(source: Source) -> Iterator[tuple[int, Mapping[str, str]]]:
     if not source.start.startswith(b"{"):
-        yield from source.table("\t")
+        yield from source.table("\t" if b"\t" in source.start.partition(b"\n")[0] else None)
         return
     for line, text in source.lines():
         row = source.value(text, line)

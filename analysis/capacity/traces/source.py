@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import os
-import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,11 +104,12 @@ class Source:
         if len(mark) > 1:
             text, mark = text.replace(mark, "\t"), "\t"
         csv.field_size_limit(MOST_LINE)
-        # sacct does not quote, and a job's name may hold a quote
+        # sacct does not quote, and a job's name may hold a quote; what saves with commas quotes them in cells
+        quotes = mark in ",;" or (delimiter is None and mark != "|")
         reader = csv.reader(
             StringIO(text, newline=""),
             delimiter=mark,
-            quoting=csv.QUOTE_NONE if mark == "|" or delimiter else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         )
         try:
             header = next(reader, [])
@@ -158,9 +158,3 @@ class Source:
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number")
-
-
-def columns(source: Source) -> list[str]:
-    """The names of the header, whatever parts them."""
-    first = source.head.decode("utf-8-sig", "replace").split("\n", 1)[0]
-    return [name for name in re.split(r"[^\w%:+.-]+", first.strip()) if name]

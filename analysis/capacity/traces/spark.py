@@ -1,7 +1,8 @@
 """Spark's event log (`spark.eventLog.enabled`), of releases 1 to 4: one JSON event a line.
 
-A Spark stage is a process, a Spark task a task. Memory is what a task has of its executor: heap and overhead
-by the cores. Bytes read and written are those of files; what is spilled or shuffled stays on local disks.
+A Spark stage is a process, a Spark task a task. Memory is what a task has of its executor, by the cores:
+heap, overhead, memory off the heap and of Python. Bytes read and written are those of files; what is spilled
+or shuffled stays on local disks.
 (Spark's documentation, "Monitoring and Instrumentation", "Executor Task Metrics".)
 """
 
@@ -18,6 +19,7 @@ from density_study.analysis.capacity.traces.task import Record, Task
 from density_study.cluster.model.errors import InputError
 
 HEAP_MIB, OVERHEAD_MIB, OVERHEAD_SHARE = 1024.0, 384.0, 0.10  # Spark's defaults
+OVERHEAD_SHARE_OF_PYTHON = 0.40  # on Kubernetes
 MOST_STAGES = 40  # more are merged by name: an algorithm that iterates
 BEGUN, ENDED = "SparkListenerApplicationStart", "SparkListenerApplicationEnd"
 STARTS = ("SparkListenerLogStart", BEGUN)
@@ -68,7 +70,10 @@ def read(source: Source, *more: Source) -> Record:
                 f"the event cannot be parsed: {error!r}.", "give the log as Spark wrote it.", line
             )
     merged = len({stage for stage, _ in log.tasks}) > MOST_STAGES
-    memory_mib = _memory_mib(log)
+    try:
+        memory_mib = _memory_mib(log)
+    except ValueError as error:
+        source.refuse(f"its memory cannot be read: {error}.", "give the log as Spark wrote it.")
     tasks = tuple(
         replace(task, process=_name(log, stage, merged), requested_mib=memory_mib)
         for stage, task in log.tasks
@@ -215,8 +220,25 @@ def _memory_mib(log: _Log) -> float | None:
     heap = mib(log.properties.get(_heap_property(log)), "M") or HEAP_MIB
     overhead = mib(log.properties.get(f"{_heap_property(log)}Overhead"), "M")
     if overhead is None:
-        overhead = 0.0 if _is_local(log) else max(OVERHEAD_MIB, OVERHEAD_SHARE * heap)
-    return (heap + overhead) * _cpus(log) / log.executor_cores
+        overhead = 0.0 if _is_local(log) else max(OVERHEAD_MIB, _overhead_share(log) * heap)
+    return (heap + overhead + _beside_heap_mib(log)) * _cpus(log) / log.executor_cores
+
+
+def _overhead_share(log: _Log) -> float:
+    """Of the heap, where the overhead itself is not set."""
+    names = (f"{_heap_property(log)}OverheadFactor", "spark.kubernetes.memoryOverheadFactor")
+    found = [one for name in names if (one := number(log.properties.get(name))) is not None]
+    is_python = bool(log.python) and str(log.properties.get("spark.master")).startswith("k8s")
+    return found[0] if found else OVERHEAD_SHARE_OF_PYTHON if is_python else OVERHEAD_SHARE
+
+
+def _beside_heap_mib(log: _Log) -> float:
+    """What an executor requests beside its heap and overhead: memory off the heap, and of Python."""
+    properties = log.properties
+    off_heap = str(properties.get("spark.memory.offHeap.enabled")).lower() == "true"
+    found = mib(properties.get("spark.memory.offHeap.size")) if off_heap else None
+    python = None if _is_local(log) else mib(properties.get("spark.executor.pyspark.memory"), "M")
+    return (found or 0.0) + (python or 0.0)
 
 
 def _is_local(log: _Log) -> bool:

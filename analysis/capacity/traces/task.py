@@ -26,6 +26,8 @@ class Task:
     not in the record. status: the source's own word. cpu_s: core-seconds that were busy. cpus, requested_mib:
     reserved. needs: processes whose output it reads; None if the source does not say. id: of this attempt
     alone, where the record has one. submit_is_local: `submit_s` is in a zone that the source does not say.
+    native_id: the executor's own number of the attempt. is_copy: the row is a copy of that of an earlier run,
+    which did the work.
     """
 
     process: str
@@ -48,6 +50,8 @@ class Task:
     id: str | None = None
     uses_gpus: bool = False
     submit_is_local: bool = False
+    native_id: str | None = None
+    is_copy: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,11 +111,45 @@ def _once(rows: Sequence[Task]) -> list[Task]:
         if key not in found or _says(task) > _says(found[key]):
             found[key] = task
     ended = {_attempt(task) for task in found.values() if task.id and task.outcome != "running"}
-    return [
+    return _without_copies([
         task
         for task in found.values()
         if task.outcome != "running" or not task.id or _attempt(task) not in ended
-    ]
+    ])  # fmt: skip
+
+
+def _without_copies(tasks: Sequence[Task]) -> list[Task]:
+    """Without rows that have the attempt of a row whose time of submission is of another form."""
+    left_out: set[int] = set()
+    for same in grouped([task for task in tasks if task.id], lambda task: task.id).values():
+        if len({_form(task) for task in same}) > 1:
+            left_out |= set(map(id, _copies(same)))
+    return [task for task in tasks if id(task) not in left_out]
+
+
+def _copies(same: Sequence[Task]) -> Iterator[Task]:
+    """Of rows with one id: those that have the executor's number of another row, and copies of rows that
+    are none."""
+    first: dict[Hashable, Task] = {}
+    left: list[Task] = []
+    for task in sorted(same, key=_says, reverse=True):
+        number = task.native_id and (task.native_id, task.outcome)
+        if number and _form(first.setdefault(number, task)) != _form(task):
+            yield task
+        else:
+            left.append(task)
+    kinds = grouped(
+        [one for one in left if one.is_copy], lambda one: (_form(one), one.native_id is None)
+    )
+    for (form, has_no_number), copies in kinds.items():
+        done = (one for one in left if one.outcome == "done" and not one.is_copy)
+        originals = sum(_form(one) != form and (has_no_number or not one.native_id) for one in done)
+        yield from copies[:originals]
+
+
+def _form(task: Task) -> bool | None:
+    """Times of submission of one form can be compared."""
+    return None if task.submit_s is None else task.submit_is_local
 
 
 def _attempt(task: Task) -> tuple[Hashable, ...]:
@@ -129,8 +167,7 @@ def _perhaps_twice(tasks: Sequence[Task]) -> Iterator[str]:
     forms: dict[Hashable, set[bool | None]] = {}
     for task in tasks:
         if task.id and task.outcome != "running":
-            form = None if task.submit_s is None else task.submit_is_local
-            forms.setdefault((task.id, task.outcome == "lost"), set()).add(form)
+            forms.setdefault((task.id, task.outcome == "lost"), set()).add(_form(task))
     if count := sum(len(one) - 1 for one in forms.values()):
         yield (
             f"{counted(count, 'row')} may have an attempt that another row has, and count twice: one gives "

@@ -132,6 +132,52 @@ def test_times_of_submission_in_two_forms_are_not_compared(
     assert bool(said) == told
 
 
+def resumed(status: str, native: str | None, submit: str | None) -> str:
+    columns = {"hash": "aa/1", "native_id": native, "name": "A (1)", "status": status, "realtime": "1h",
+               "%cpu": "100%", "submit": submit}  # fmt: skip
+    kept = {name: cell for name, cell in columns.items() if cell is not None}
+    return nextflow("|".join(kept.values()), head="|".join(kept))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count", "told"),
+    [
+        (("COMPLETED", None, LOCAL), ("CACHED", None, None), 1, False),
+        (("COMPLETED", None, None), ("CACHED", None, RAW), 1, False),
+        (("CACHED", "7", LOCAL), ("COMPLETED", None, RAW), 1, False),
+        (("COMPLETED", "7", LOCAL), ("COMPLETED", "7", None), 1, False),
+        (("FAILED", "7", RAW), ("FAILED", "7", LOCAL), 1, False),
+        (("COMPLETED", "7", LOCAL), ("COMPLETED", "8", None), 2, True),
+        (("COMPLETED", "7", LOCAL), ("CACHED", "8", None), 2, True),
+        (("COMPLETED", None, LOCAL), ("COMPLETED", None, None), 2, True),
+        (("FAILED", None, LOCAL), ("CACHED", None, None), 2, False),
+    ],
+)
+def test_a_task_of_a_run_that_was_resumed_is_one_whatever_its_time_of_submission(
+    tmp_path: Path,
+    first: tuple[str, str | None, str | None],
+    second: tuple[str, str | None, str | None],
+    count: int,
+    told: bool,
+) -> None:
+    """A cached row is a copy of the one of the run that did the work; the executor numbers its tasks."""
+    profile = profile_from(tmp_path, {"1": resumed(*first), "2": resumed(*second)})
+    assert sum(spent for spent, _ in hours(profile).values()) == count
+    said = [line for line in profile.left_out() if "1 row may have an attempt" in line]
+    assert bool(said) == told
+
+
+def test_as_many_cached_rows_are_copies_as_there_are_others(tmp_path: Path) -> None:
+    """Ids that were made anonymous may all be equal."""
+    head, row = "hash|name|status|realtime|%cpu", "x|A (1)|{}|1h|100%"
+    done = [f"{row.format('COMPLETED')}|2026-01-01 0{n}:00:00.000" for n in range(2)]
+    cached = [f"{row.format('CACHED')}|{1767222000000 + n * 3600000}" for n in range(3)]
+    files = {
+        name: nextflow(*rows, head=f"{head}|submit") for name, rows in (("1", done), ("2", cached))
+    }
+    assert hours(profile_from(tmp_path, files)) == {"a": (3.0, 3)}
+
+
 @pytest.mark.parametrize(
     ("text", "words", "remedy"),
     [
