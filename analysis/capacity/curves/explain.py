@@ -17,7 +17,7 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves import beyond
 from density_study.analysis.capacity.curves.curve import Curve
 from density_study.analysis.capacity.curves.deviation import Hypotheses
-from density_study.analysis.capacity.curves.prediction import Prediction
+from density_study.analysis.capacity.curves.prediction import SUPPORTED, Prediction
 from density_study.analysis.capacity.curves.shapes import Law
 from density_study.analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
 from density_study.analysis.capacity.inputs.point import Point
@@ -54,13 +54,19 @@ class Explanation:
     simple_s: dict[str, float]
     share: float
 
+    @property
+    def is_supported(self) -> bool:
+        """Whether the points support a number: the 90 % interval reaches at most SUPPORTED above it."""
+        return float(np.expm1(self.prediction.half_width(0))) <= SUPPORTED
+
     def facts(self) -> dict[str, object]:
-        """For other programs: work time at `hosts` with its 90 % interval, and where it comes from."""
+        """For other programs: work time at `hosts` with its 90 % interval, and where it comes from.
+        time_s: None if the points do not support a number."""
         log_time, half = float(self.prediction.log_time[0]), self.prediction.half_width(0)
         return {
             "hosts": self.hosts,
             "unit": self.unit,
-            "time_s": float(np.exp(log_time)),
+            "time_s": float(np.exp(log_time)) if self.is_supported else None,
             "low_s": float(np.exp(log_time - half)),
             "high_s": float(np.exp(log_time + half)),
             "mixture_s": self.mixture_s,

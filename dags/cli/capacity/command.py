@@ -165,7 +165,10 @@ def explain(
     vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
+    """Print one curve with its formulas, parameters, weights and interval, to check by hand.
+
+    Exit codes: 0 the points support a number, 1 they do not, 2 invalid input.
+    """
     from density_study.analysis.capacity.curves.explain import explain as explained
     from density_study.analysis.capacity.curves.explain import surface_of
     from density_study.dags.cli.capacity.display import explanation_page
@@ -176,6 +179,7 @@ def explain(
         print_json(found.facts())
     else:
         out.print(explanation_page(found))
+    raise typer.Exit(0 if found.is_supported else 1)
 
 
 app.command(epilog=examples(sizing.SIZE_EXAMPLE, sizing.OPERATIONS_EXAMPLE))(sizing.size)

@@ -14,6 +14,7 @@ from density_study.analysis.capacity.accuracy.hold_out import Miss
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
 from density_study.analysis.capacity.curves.explain import Explanation
 from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.point import Variant
 from density_study.dags.cli.layout import titled
 
@@ -225,6 +226,12 @@ def _interval(found: Explanation) -> list[str]:
         f"half width of the 90 % interval in log: {half / stretch:.4f} x {stretch:.3f} (calibration)",
         f"90 % prediction interval: T exp(± half width) = {low:.5g} to {high:.5g} s",
     ]
-    if found.unit != "s":
-        lines.append(f"as a rate: {1 / middle:.5g} {found.unit}, {1 / high:.5g} to {1 / low:.5g}")
-    return lines
+    rate = "" if found.unit == "s" else f"{1 / high:.5g} to {1 / low:.5g} {found.unit}"
+    if not found.is_supported:
+        return [
+            *lines,
+            *([f"as a rate: {rate}"] if rate else []),
+            f"no number: these points leave {low / middle - 1:+.0%} to {high / middle - 1:+.0%} open, more "
+            f"than {SUPPORTED:.0%}; add repetitions, or measure counts nearer to {found.hosts} hosts",
+        ]
+    return [*lines, *([f"as a rate: {1 / middle:.5g}, {rate}"] if rate else [])]

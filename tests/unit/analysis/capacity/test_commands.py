@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -143,6 +144,24 @@ def test_the_output_of_explain_can_be_verified_by_hand(points: Path) -> None:
     low, high = re.findall(r"half width\) = ([0-9.]+) to ([0-9.]+) s", output)[0]
     assert float(low) == pytest.approx(predicted * np.exp(-half), rel=2e-3)
     assert float(high) == pytest.approx(predicted * np.exp(half), rel=2e-3)
+
+
+def test_explain_refuses_a_number_that_the_points_do_not_support(tmp_path: Path) -> None:
+    """Repetitions that differ by a factor of three leave more than a quarter open."""
+    path = tmp_path / "points.csv"
+    wild = [f"{group},{n},1,flash,{950 / n * off:.4f},{unit},{repetition}"
+            for group, unit in (("wild", "s"), ("wild-rate", "ops/s")) for n in HOSTS
+            for repetition, off in enumerate((0.55, 1.0, 1.7), 1)]  # fmt: skip
+    path.write_text(HEAD + "\n".join(wild) + "\n")
+    for group in ("wild", "wild-rate"):
+        command = ["capacity", "explain", str(path), "--group", group, "--count", "6"]
+        result = CliRunner().invoke(main.app, command)
+        assert result.exit_code == 1
+        assert "no number: these points leave -" in result.output
+        assert "more than 25%" in " ".join(result.output.split())
+        facts = json.loads(CliRunner().invoke(main.app, [*command, "--json"]).output)
+        assert facts["time_s"] is None and facts["low_s"] < facts["high_s"] / 1.5
+        assert re.search(r"as a rate: [0-9.]+ to [0-9.]+ ops/s", result.output) or group == "wild"
 
 
 def test_explain_weighs_every_law_and_names_missing_data(points: Path) -> None:
