@@ -40,6 +40,8 @@ class Purchase(Frozen):
     years: tuple[Year, ...]
     usd: float | None = Field(description="of all years, with whole terms")
     usd_per_genome: float | None
+    warnings: tuple[str, ...] = ()
+    example: tuple[str, ...] = ()
 
 
 class Full(Frozen):

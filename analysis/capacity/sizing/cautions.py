@@ -86,13 +86,16 @@ def warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
 
 
 def price_warnings(catalogue: Catalogue) -> Iterator[str]:
-    """A line if prices are old, or of the future."""
+    """Lines if prices are old, of the future, or without that of power."""
     dated = catalogue.date.isoformat()
     age = (datetime.now(UTC).date() - catalogue.date).days
     if age > STALE_DAYS:
         yield f"prices are dated {dated}: {age} days old"
     if age < 0:
         yield f"prices are dated {dated}, which is in the future: check the catalogue's date"
+    bought = (host for host in catalogue.hosts if host.capex_usd is not None)
+    if without := [host.name for host in bought if "kw" not in host.model_fields_set]:
+        yield f"kw is missing for {', '.join(without)}: their power is in no cost"
 
 
 def _unsupported(one: Candidate, hosts: int) -> Iterator[str]:

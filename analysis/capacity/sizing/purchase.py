@@ -18,7 +18,9 @@ from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.plan.carried import Purchase, Year
 from density_study.analysis.capacity.sizing.candidate import Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.cautions import warnings
 from density_study.analysis.capacity.sizing.growth import YEAR_DAYS, Growth, years
+from density_study.analysis.capacity.sizing.plan_maker import examples
 from density_study.analysis.capacity.sizing.size import check, ranking
 from density_study.analysis.capacity.sizing.sized import Sizing
 from density_study.analysis.capacity.sizing.standing import Standing
@@ -48,6 +50,7 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
     key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
     found = tuple(years(standing, key, grows))
     usd = total_usd(one.host, search.catalogue.site, found, one.fixed_usd)
+    most = max((year.hosts or 0 for year in found), default=0)
     genomes = float(grows.genomes(grows.years * YEAR_DAYS, np.array(np.inf)))
     return Purchase(
         host_type=one.host.name,
@@ -57,6 +60,8 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
         years=found,
         usd=usd,
         usd_per_genome=None if usd is None else usd / genomes,
+        warnings=tuple(warnings(one, most, search)) if most else (),
+        example=examples(search.market.model, search.catalogue),
     )
 
 

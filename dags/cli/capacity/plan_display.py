@@ -90,6 +90,11 @@ def lines(title: str, texts: Iterable[str]) -> Iterator[RenderableType]:
         yield from shown
 
 
+def warnings_page(warnings: Iterable[str]) -> RenderableType:
+    """What a text for other programs has no place for."""
+    return Group(*lines("warnings", map(resource_words, dict.fromkeys(warnings))))
+
+
 def excuse_page(excuse: Excuse) -> RenderableType:
     """Why no plan fits, and what to do next."""
     return Group(
@@ -99,7 +104,9 @@ def excuse_page(excuse: Excuse) -> RenderableType:
     )
 
 
-def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableType:
+def whatif_page(
+    rows: Sequence[WhatIf], rejected: Sequence[str], warnings: Sequence[str]
+) -> RenderableType:
     """One row per density, disk type and host type, the cheapest first."""
     header = ("host type", "VMs/host", "disk types", "hosts", "needed (90 %)", "USD/genome", "90 % range",
               "bottleneck")  # fmt: skip
@@ -109,6 +116,7 @@ def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableTy
         titled(None, header, map(_whatif_row, rows[:SHOWN_ROWS])),
         *tail,
         *lines("not considered", rejected[:SHOWN_ROWS]),
+        *lines("warnings", warnings),
     )
 
 

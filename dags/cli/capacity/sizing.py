@@ -32,7 +32,7 @@ from density_study.dags.cli.capacity.inputs import (
     plan_inputs,
     refuse_unused,
 )
-from density_study.dags.cli.console import out, print_json
+from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.curves.model import Model
@@ -106,7 +106,7 @@ def size(
     Exit codes: 0 a plan, 1 no plan, 2 invalid input.
     """
     from density_study.analysis.capacity.sizing.size import size as find_plan
-    from density_study.dags.cli.capacity.plan_display import answer_page
+    from density_study.dags.cli.capacity.plan_display import answer_page, warnings_page
     from density_study.dags.cli.capacity.plan_text import plan_text
 
     if (genomes_per_day is None) == (ops is None):
@@ -138,6 +138,7 @@ def size(
         print_json(found)
     elif found.kind == "plan" and form is not Format.table:
         out.file.write(plan_text(found, inputs[2], inputs[3], form))
+        err.print(warnings_page(found.warnings))
     else:
         out.print(answer_page(found))
     raise typer.Exit(1 if found.kind == "excuse" else 0)
@@ -198,19 +199,24 @@ def whatif(
     as_json: Json = False,
 ) -> None:
     """List cost and hosts for every density, disk type and host type, and chart cost over density."""
+    from density_study.analysis.capacity.sizing.cautions import price_warnings
+    from density_study.analysis.capacity.sizing.plan_maker import examples
     from density_study.analysis.capacity.sizing.size import whatif as table
     from density_study.analysis.report.charts.cost_by_density import write_chart
     from density_study.dags.cli.capacity.plan_display import whatif_page
 
     inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     rows, rejected = table(*inputs)
+    _, fitted, needs, catalogue = inputs
+    made_up = examples(fitted, catalogue)
+    warnings = [*made_up, *needs.left_out(), *needs.notes, *price_warnings(catalogue)]
     found = any(row.hosts for row in rows)
     if found:
         write_chart(rows, output)
     if as_json:
-        print_json({"rows": rows, "rejected": rejected})
+        print_json({"rows": rows, "rejected": rejected, "warnings": warnings})
     else:
-        out.print(whatif_page(rows, rejected))
+        out.print(whatif_page(rows, rejected, warnings))
         if found:
             out.print(f"chart    {output}", markup=False, soft_wrap=True)
     raise typer.Exit(0 if found else 1)

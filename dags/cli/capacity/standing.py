@@ -29,7 +29,7 @@ from density_study.dags.cli.capacity.inputs import (
     operations_load,
     refuse_unused,
 )
-from density_study.dags.cli.console import out, print_json
+from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.curves.model import Model
@@ -150,6 +150,7 @@ def years_of_growth(
     """
     from density_study.analysis.capacity.inputs.catalogue import read_catalogue
     from density_study.analysis.capacity.sizing.purchase import purchases
+    from density_study.dags.cli.capacity.plan_display import warnings_page
     from density_study.dags.cli.capacity.plan_text import years_csv
     from density_study.dags.cli.capacity.standing_display import purchases_page
 
@@ -160,6 +161,7 @@ def years_of_growth(
         print_json({"rows": rows, "rejected": refused})
     elif as_csv:
         out.file.write(years_csv(rows))
+        err.print(warnings_page(text for row in rows for text in (*row.example, *row.warnings)))
     else:
         out.print(purchases_page(rows, refused, grows))
     raise typer.Exit(0 if any(row.usd is not None for row in rows) else 1)

@@ -95,8 +95,9 @@ def purchases_page(
     best = next((row for row in rows if row.usd is not None), None)
     sentence = "no host type carries the load of every year"
     if best is not None:
+        label = "EXAMPLE, made-up figures: " if best.example else ""
         sentence = (
-            f"{best.host_type}, {best.price}: {best.usd:,.0f} USD over {grows.years} years, "
+            f"{label}{best.host_type}, {best.price}: {best.usd:,.0f} USD over {grows.years} years, "
             f"{best.usd_per_genome:.2f} USD per genome, from {grows.today:g} genomes/day at "
             f"{grows.per_year:.0%} growth a year."
         )
@@ -104,6 +105,7 @@ def purchases_page(
         Text(sentence, style="bold"),
         titled(None, header, map(_purchase, rows)),
         *lines("not considered", refused[:SHOWN_REFUSED]),
+        *lines("warnings", map(resource_words, best.warnings if best else ())),
     )
 
 

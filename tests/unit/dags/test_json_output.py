@@ -60,6 +60,8 @@ def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = ("--genomes-per-day", "20", "--hosts", str(EXAMPLES / "catalog.yaml"))
     inputs += ("--model", "model.json", "--slo", "turnaround_p95=24h", "--draws", "100")
     plan = printed("capacity", "size", *inputs)
-    rows = printed("capacity", "whatif", *inputs)["rows"]
+    table = printed("capacity", "whatif", *inputs)
+    rows = table["rows"]
+    assert "EXAMPLE catalogue example" in table["warnings"]
     assert plan["hosts"] > 0 and any(row["hosts"] for row in rows)
     assert printed("capacity", "size", *inputs[:-4], "--slo", "turnaround_p95=1min", code=1)

@@ -13,6 +13,7 @@ from density_study.analysis.capacity.inputs.example import POINTS, labelled
 from density_study.analysis.capacity.inputs.points import parse_points, read_points
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.inputs.question import question
+from density_study.analysis.capacity.sizing.cautions import price_warnings
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.checked import dotted
 from tests.unit.analysis.capacity.offers import host, offers, speed
@@ -41,6 +42,16 @@ from tests.unit.analysis.capacity.planning import plan
 def test_a_slip_in_a_host_type_is_refused(slip: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         offers({**host("one", 1.0, 9000), **slip})
+
+
+def test_a_bought_host_without_its_power_is_named_and_one_that_takes_none_is_not() -> None:
+    """What was left out is not free of charge in silence."""
+    silent, said = host("silent", 1.0, 9000), host("said", 1.0, 9000, kw=0)
+    del silent["kw"]
+    rented = {**silent, "name": "rented", "capex_usd": None, "usd_per_hour": 1.0}
+    found = list(price_warnings(offers(silent, said, rented)))
+    assert "kw is missing for silent: their power is in no cost" in found
+    assert not [line for line in price_warnings(offers(said, rented)) if "kw is missing" in line]
 
 
 @pytest.mark.parametrize(

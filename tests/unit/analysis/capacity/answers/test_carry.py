@@ -278,9 +278,29 @@ def test_the_commands(tmp_path: Path) -> None:
                            "--hosts", str(EXAMPLE), *standing_hosts[2:], *few])  # fmt: skip
     assert found.exit_code == 0, found.output
     assert "USD over 2 years" in found.output
+    assert found.output.startswith("EXAMPLE, made-up figures: ")
+    assert "batch job at several densities" in " ".join(found.output.split())
+    found = run(main.app, ["capacity", "years", "--today", "5", "--years", "1", "--csv",
+                           "--hosts", str(EXAMPLE), *standing_hosts[2:], *few])  # fmt: skip
+    assert found.stdout.startswith("host_type,") and "warnings" not in found.stdout
+    assert "EXAMPLE catalogue example" in found.stderr
+    found = run(main.app, ["capacity", "size", "--genomes-per-day", "5", "--format", "slurm",
+                           "--hosts", str(EXAMPLE), *standing_hosts[2:], *few])  # fmt: skip
+    assert found.stdout.startswith("# EXAMPLE") and "warnings" not in found.stdout
+    assert "batch job at several densities" in " ".join(found.stderr.split())
     options = ["capacity", "carry", *standing_hosts, *few]
     found = run(main.app, [*options, "--today", "3", "--growth", "20%"])
     assert found.exit_code == 0, found.output
     assert "8 hosts of type middle-mixed" in found.output and "one more host" in found.output
     shown = run(main.app, [*options, "--json"])
     assert [one["hosts"] for one in json.loads(shown.output)] == [8]
+
+
+def test_the_cost_of_years_repeats_what_nobody_measured_and_what_is_made_up() -> None:
+    """A profile of a trace without CPU times buys too little in every year."""
+    profile = read_profile("wgs30x").model_copy(update={"unknown": ("stage x: CPU unknown",)})
+    wanted = question(1.0, parse_promises(["turnaround_p95=24h"]), draws=100)
+    rows, _ = purchases(wanted, model(), profile, catalogue(), Growth(5.0, 0.2, 2))
+    assert rows
+    for row in rows:
+        assert "stage x: CPU unknown" in row.warnings and row.example
