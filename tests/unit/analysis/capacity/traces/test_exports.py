@@ -59,7 +59,7 @@ def flat() -> str:
     return table(names, [[task[name] for name in names] for task in tasks])
 
 
-EXPORTS = {
+EXPORTS: dict[str, str | bytes] = {
     "lines": MANIFEST,
     "aws logs tail": "".join(
         f"2024-10-20T07:10:00.123000+00:00 {STREAM} {line}\n" for line in MANIFEST.splitlines()
