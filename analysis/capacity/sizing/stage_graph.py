@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,82 +36,70 @@ class Service:
 
 def turnarounds_s(stages: Sequence[Service], arrivals: Floats) -> Floats:
     """Seconds from arrival (ascending seconds) to the last stage's end, of the genomes after the warm-up."""
-    ends = _Simulation(stages, arrivals).run()
-    return (ends - arrivals)[int(WARM_UP * len(arrivals)) :]
+    return (_ends_s(stages, arrivals) - arrivals)[int(WARM_UP * len(arrivals)) :]
 
 
-@dataclass
-class _Simulation:
-    stages: Sequence[Service]
-    arrivals: Floats
-    _events: list[tuple[float, int, int]] = field(default_factory=list)
-    _ready: list[tuple[int, int]] = field(default_factory=list)
-    _lanes: dict[int, deque[int]] = field(default_factory=dict)
-    _busy: set[int] = field(default_factory=set)
-    _free: float = 1.0
-
-    def run(self) -> Floats:
-        """The end of each genome's last stage."""
-        # stage -1 is the arrival, which the first stages follow
-        names = {stage.name: place for place, stage in enumerate(self.stages)}
-        self._followers: list[list[int]] = [[] for _ in (*self.stages, "arrival")]
-        for place, stage in enumerate(self.stages):
-            for before in [names[name] for name in stage.after] or [-1]:
-                self._followers[before].append(place)
-        self._wanted = [min(1.0, stage.share) for stage in self.stages]
-        # larger than the pool: in waves
-        self._lasts_s = [stage.service_s * max(1.0, stage.share) for stage in self.stages]
-        waits = [len(stage.after) or 1 for stage in self.stages]
-        self._waits = [list(waits) for _ in self.arrivals]
-        left = [len(self.stages)] * len(self.arrivals)
-        ends = np.zeros(len(self.arrivals))
-        self._events = [(float(time), genome, -1) for genome, time in enumerate(self.arrivals)]
-        heapq.heapify(self._events)
-        while self._events:
-            now, genome, place = heapq.heappop(self._events)
-            if place >= 0:
-                left[genome] -= 1
-                self._release(place)
-                if not left[genome]:
-                    ends[genome] = now
-            self._ready_after(genome, place)
-            self._start(now)
-        return ends
-
-    def _release(self, place: int) -> None:
-        if self.stages[place].lane:
-            self._busy.discard(place)
+def _ends_s(stages: Sequence[Service], arrivals: Floats) -> Floats:
+    """The end of each genome's last stage. A plan takes this loop's time: it has no calls of its own, and one
+    number stands for a stage of a genome, so that numbers are in the order of arrival."""
+    names = {stage.name: place for place, stage in enumerate(stages)}
+    followers: list[list[int]] = [[] for _ in (*stages, "arrival")]  # the last: of the arrival, -1
+    for place, stage in enumerate(stages):
+        for before in [names[name] for name in stage.after] or [-1]:
+            followers[before].append(place)
+    wanted = [min(1.0, stage.share) for stage in stages]
+    least = min(
+        (want for want, stage in zip(wanted, stages, strict=True) if not stage.lane), default=2
+    )
+    # larger than the pool: in waves
+    lasts_s = [stage.service_s * max(1.0, stage.share) for stage in stages]
+    lanes = [deque[int]() if stage.lane else None for stage in stages]
+    busy = [False] * len(stages)  # lanes
+    times, size = arrivals.tolist(), len(stages) + 1
+    waits = [[len(stage.after) or 1 for stage in stages] for _ in times]
+    left, ends = [len(stages)] * len(times), [0.0] * len(times)
+    events: list[tuple[float, int]] = []  # (end, genome * size + stage + 1)
+    ready: list[int] = []  # genome * size + stage
+    arrived, free = 0, 1.0
+    while events or arrived < len(times):
+        if arrived < len(times) and (not events or (times[arrived], arrived * size) < events[0]):
+            now, genome, place = times[arrived], arrived, -1
+            arrived += 1
         else:
-            self._free += self._wanted[place]
-
-    def _ready_after(self, genome: int, place: int) -> None:
-        """Queue the genome's stages that waited for this one only."""
-        waits = self._waits[genome]
-        for follower in self._followers[place]:
-            waits[follower] -= 1
-            if waits[follower]:
-                continue
-            if self.stages[follower].lane:
-                self._lanes.setdefault(follower, deque()).append(genome)
+            now, number = heapq.heappop(events)
+            genome, place = divmod(number - 1, size)
+            left[genome] -= 1
+            if not left[genome]:
+                ends[genome] = now
+            if (lane := lanes[place]) is None:
+                free += wanted[place]
+            elif lane:
+                heapq.heappush(events, (now + lasts_s[place], lane.popleft() * size + place + 1))
             else:
-                heapq.heappush(self._ready, (genome, follower))
-
-    def _start(self, now: float) -> None:
-        for place, queue in self._lanes.items():
-            if queue and place not in self._busy:
-                self._busy.add(place)
-                heapq.heappush(self._events, (now + self._lasts_s[place], queue.popleft(), place))
-        # a plan takes this loop's time: what is looked up in it is local
-        ready, free, kept = self._ready, self._free, []
-        while ready and free > EXACT:
-            genome, place = one = heapq.heappop(ready)
-            if self._wanted[place] > free + EXACT:
-                kept.append(one)
+                busy[place] = False
+        waiting = waits[genome]
+        for follower in followers[place]:
+            waiting[follower] -= 1
+            if waiting[follower]:
+                continue
+            if (lane := lanes[follower]) is None:
+                heapq.heappush(ready, genome * size + follower)
+            elif busy[follower]:
+                lane.append(genome)
+            else:
+                busy[follower] = True
+                heapq.heappush(events, (now + lasts_s[follower], genome * size + follower + 1))
+        kept = []
+        while ready and free > EXACT and least <= free + EXACT:
+            number = heapq.heappop(ready)
+            place = number % size
+            if wanted[place] > free + EXACT:
+                kept.append(number)
                 if len(kept) > MAX_PASSED_OVER:
                     break
                 continue
-            free -= self._wanted[place]
-            heapq.heappush(self._events, (now + self._lasts_s[place], genome, place))
-        self._free = free
-        for one in kept:
-            heapq.heappush(ready, one)
+            free -= wanted[place]
+            heapq.heappush(events, (now + lasts_s[place], number + 1))
+        for number in kept:
+            heapq.heappush(ready, number)
+    return np.array(ends)
