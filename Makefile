@@ -68,7 +68,7 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: setup ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
+check: setup ## the fast half: lint, pages, and unit, property, golden tests without those of tests/thorough.txt
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs fast
 
 fast: setup

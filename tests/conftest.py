@@ -76,6 +76,20 @@ def shared_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_network, "obstacle", lambda: "Operation not permitted")
 
 
+LEFT_OUT = frozenset(
+    line.split()[0]
+    for line in Path(__file__).with_name("thorough.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make check` does not even import the files of thorough.txt."""
+    if "not thorough" not in config.option.markexpr:
+        return None
+    return collection_path.relative_to(config.rootpath).as_posix() in LEFT_OUT or None
+
+
 GROUPS = {
     "tests/live/": "real daemons",
     "tests/dag/notify/test_notified": "study run",

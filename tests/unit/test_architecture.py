@@ -15,6 +15,7 @@ import pytest
 from density_study.cluster import providers
 from density_study.cluster.providers.provider import ALL_OURS
 from docs.generator.pages import pages
+from tests.conftest import LEFT_OUT
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -57,6 +58,10 @@ def test_no_folder_has_too_many_files_to_survey() -> None:
     counts = Counter(str(Path(file).parent) for file in files)
     assert len(counts) > 50
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def test_files_that_make_check_leaves_out_exist() -> None:
+    assert [name for name in LEFT_OUT if not (ROOT / name).is_file()] == []
 
 
 def test_no_module_of_tests_is_imported_by_another() -> None:
