@@ -18,7 +18,7 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted
 
 OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "SUCCESS": "done", "FAILED": "lost",
                                 "CANCELLED": "lost"}  # fmt: skip
@@ -35,12 +35,16 @@ TAGGED = re.compile(r"(?P<process>[^(]*[^(\s])\s*\((?P<tag>.*)\)")  # of Nextflo
 
 def read(source: Source) -> Record:
     """InputError, with the line, if an entry is not one of a manifest."""
-    tasks = []
+    tasks, rounded = [], 0
     for line, entry in _entries(source):
         if not isinstance(entry, dict):
             source.refuse("the entry is not a JSON object.", "export the log stream again.", line)
         if not _is_task(entry):
             continue
+        rounded += (
+            known(entry.get("cpus")) is None
+            and known(_metrics(entry).get("cpusReserved")) is not None
+        )
         try:
             tasks.append(_task(entry))
         except (ValueError, OverflowError, TypeError) as error:
@@ -49,7 +53,9 @@ def read(source: Source) -> Record:
             )
     nameless = tasks and all(task.process == ALL for task in tasks)
     return Record(
-        tuple(tasks), ("the record has no names: all tasks are one stage",) if nameless else ()
+        tuple(tasks),
+        ("the record has no names: all tasks are one stage",) if nameless else (),
+        (f"no request of {counted(rounded, 'task')}: the instance counts",) if rounded else (),
     )
 
 

@@ -109,7 +109,9 @@ def test_without_a_request_of_healthomics_its_instance_counts(tmp_path: Path) ->
     metrics = {"runningSeconds": 3600, "cpusReserved": 4, "memoryReservedGiB": 8}
     task = omics(name="A", metrics=metrics)
     del task["cpus"]
-    (stage,) = profile_from(tmp_path, {"m": json.dumps(task)}).stages
+    profile = profile_from(tmp_path, {"m": json.dumps(task)})
+    (stage,) = profile.stages
+    assert "no request of 1 task: the instance counts" in profile.notes
     assert stage.cores_per_task == 4 and stage.ram_gib is not None and stage.ram_gib.value == 8
 
 
