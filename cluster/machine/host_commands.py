@@ -70,9 +70,18 @@ def _java(feature: int | None = None) -> dict[str, str]:
 
 def disk_free_mib(folder: str) -> int:
     """Free space of the disk that holds, or will hold, `folder`."""
+    return shutil.disk_usage(_existing(folder)).free // 2**20
+
+
+def free_disks(folders: Sequence[str]) -> dict[str, list[int]]:
+    """Of each folder, `disk_free_mib` and the number of its file system's device: folders with one number
+    share the space."""
+    return {one: [disk_free_mib(one), _existing(one).stat().st_dev] for one in folders}
+
+
+def _existing(folder: str) -> Path:
     path = Path(folder)
-    existing = next(place for place in (path, *path.parents) if place.exists())
-    return shutil.disk_usage(existing).free // 2**20
+    return next(place for place in (path, *path.parents) if place.exists())
 
 
 def _probe(folder: str) -> dict[str, Any]:
@@ -154,6 +163,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "find-program": find_program,
         "files-changed": packet_cpus.changed,
         "flow-table": packet_cpus.flow_table,
+        "free-disks": free_disks,
         "free-mib": disk_free_mib,
         "guest-host": describe_guest_host,
         "io-bytes": page_cache.io_bytes,

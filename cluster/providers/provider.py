@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path, PurePath
@@ -45,10 +45,25 @@ Empty proves its removal; an unreachable host counts as left."""
 
 @dataclass(frozen=True)
 class FreeResources:
-    """What a host has free now, MiB: memory, and each folder's disk."""
+    """What a host has free now, MiB: memory, and each folder's disk. Folders of one device share its space;
+    one without a device has a disk of its own."""
 
     memory_mib: int
     disks_mib: Mapping[str, int]
+    devices: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memory_mib: int, disks: Mapping[str, Sequence[int]]) -> FreeResources:
+        """`disks`: what the host command `free-disks` answers."""
+        free, devices = ({path: both[at] for path, both in disks.items()} for at in (0, 1))
+        return cls(memory_mib, free, devices)
+
+    def shared(self) -> Collection[list[str]]:
+        """The folders, those of one device together."""
+        found: dict[int | str, list[str]] = {}
+        for path in self.disks_mib:
+            found.setdefault(self.devices.get(path, path), []).append(path)
+        return found.values()
 
 
 @dataclass(frozen=True)

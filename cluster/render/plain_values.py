@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from density_study.cluster.render.value_kinds import kind_fault
+
 _NUMBER = (
     r"[+-]?[0-9]{0,19}\.?[0-9]{1,19}(?:[eE]-?[0-9]{1,2})?\ ?(?:%|[A-Za-z]{1,2}|min|sec|day|days)?"
 )
@@ -85,7 +87,7 @@ def value_fault(name: str, value: str) -> str:
     if reason := next((why for why, form in _KINDS if form.fullmatch(name)), ""):
         return f"{name} is not for a study to set: {reason}"
     if value in _WORDS or _VALUES.fullmatch(value):
-        return ""
+        return kind_fault(name, value)
     return (
         f"{value[:80]!r} is not a value that a study may give {name}: write a number with or without a unit, "
         "true or false, or one of the words that Hadoop and HBase have for choices, like SNAPPY"

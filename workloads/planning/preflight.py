@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.needed import check_existing, check_pressure, exposed, software
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet
-from density_study.cluster.machine.host_commands import disk_free_mib
+from density_study.cluster.machine.host_commands import free_disks
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
@@ -96,14 +97,13 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     found = {}
     for topology in plan.built:
         for host in topology.hosts:
-            folders = {disk.path: disk_free_mib(disk.path) for disk in host.disks}
-            for folder, free_mib in (folders | _runs_disk(runs.absolute())).items():
-                need_mib = most.on_mib(folder, host, topology)
-                if free_mib < need_mib:
-                    found[folder] = (
-                        f"disk {folder} has {free_mib:,} MiB free and the study writes up to {need_mib:,} "
-                        "MiB there: `study run` will reject it"
-                    )
+            folders = [*(disk.path for disk in host.disks), str(runs.absolute())]
+            room = FreeResources.of(0, free_disks(folders))
+            for which, free_mib, need_mib in _too_small(host, room, topology, most):
+                found[which] = (
+                    f"{which} has {free_mib:,} MiB free and the study writes up to {need_mib:,} MiB there: "
+                    "`study run` will reject it"
+                )
     yield from found.values()
 
 
@@ -129,6 +129,25 @@ def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
         yield tried(name, act)
     if warning := exposed(plan.topologies.values()):
         yield Check("other users of this machine", warning=warning)
+    yield from _shared_drives(nodes_of(study), plan.built[:1])
+
+
+def _shared_drives(
+    provider: Provider[Topology], topologies: Sequence[Topology]
+) -> Iterator[Check]:
+    """Warnings about drives of a study that are one: nested folders, or one device mounted twice."""
+    for topology in topologies:
+        with suppress(StudyError, OSError):  # an earlier check has reported it
+            for name, room in provider.free_resources(topology).items():
+                host = next(one for one in topology.hosts if one.name == name)
+                drives = {disk.path for disk in host.disks if not disk.emulated}
+                for folders in room.shared():
+                    if len(same := [one for one in folders if one in drives]) > 1:
+                        yield Check(
+                            f"drives of {name}",
+                            warning=f"{' and '.join(same)} are on one device: the study counts {len(same)} "
+                            "drives, and there is one; name one of them",
+                        )
 
 
 def tried(name: str, act: Callable[[], object]) -> Check:
@@ -195,12 +214,21 @@ def _check_room(provider: Provider[Topology], topology: Topology, most: Written)
     free = provider.free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
-            _check_memory(host, free[host.name])
-            disks_mib = {**free[host.name].disks_mib, **_runs_disk(most.runs)}
+            there = free[host.name]
+            _check_memory(host, there)
+            # the controller's disk, which holds logs and records, is the host's if they are one machine
+            here = FreeResources.of(0, free_disks([str(most.runs)]))
+            devices = {**there.devices, **(here.devices if topology.provider.here else {})}
+            disks_mib = {**there.disks_mib, **here.disks_mib}
             for folder, size_mib in topology.in_memory_mib(host).items():
                 _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
-            for folder, free_mib in disks_mib.items():
-                _check_disk(host, folder, free_mib, most.on_mib(folder, host, topology))
+            room = FreeResources(there.memory_mib, disks_mib, devices)
+            for which, free_mib, need_mib in _too_small(host, room, topology, most):
+                raise InputError(
+                    f"the study writes up to {need_mib} MiB there; {free_mib} MiB are free.",
+                    f"host {host.name!r}, {which}",
+                    "free some space, choose another disk, or reduce files, file_size or records.",
+                )
 
 
 def _check_data_disks(topology: Topology, most: Written) -> None:
@@ -230,13 +258,16 @@ def _check_memory(host: Host, room: FreeResources) -> None:
         )
 
 
-def _check_disk(host: Host, folder: str, free_mib: int, need_mib: int) -> None:
-    if free_mib < need_mib:
-        raise InputError(
-            f"the study writes up to {need_mib} MiB there; {free_mib} MiB are free.",
-            f"host {host.name!r}, disk {folder}",
-            "free some space, choose another disk, or reduce files, file_size or records.",
-        )
+def _too_small(
+    host: Host, room: FreeResources, topology: Topology, most: Written
+) -> Iterator[tuple[str, int, int]]:
+    """Folders whose device has less room than what all of them will hold: which, MiB free, MiB needed."""
+    for folders in room.shared():
+        free_mib = min(room.disks_mib[folder] for folder in folders)
+        need_mib = sum(most.on_mib(folder, host, topology) for folder in folders)
+        if free_mib < need_mib:
+            one_device = " (one device)" if len(folders) > 1 else ""
+            yield f"disk {' and '.join(folders)}{one_device}", free_mib, need_mib
 
 
 def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> None:
@@ -247,11 +278,6 @@ def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> N
             "make the tier smaller, or mount the folder with a larger size.",
             ("factors", "tier"),
         )
-
-
-def _runs_disk(runs: Path) -> dict[str, int]:
-    """The controller's disk, which holds logs and records."""
-    return {str(runs): disk_free_mib(str(runs))}
 
 
 def dool_path() -> str:

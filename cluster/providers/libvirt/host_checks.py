@@ -24,8 +24,8 @@ def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
         act = act_on(host)
         if act is not None and host.vms is not None:
             folders = [*(disk.path for disk in host.disks), host.vms.images]
-            disks_mib = {folder: act("free-mib", folder) for folder in folders}
-            found[host.name] = FreeResources(act("available-memory-mib"), disks_mib)
+            free = act("available-memory-mib"), act("free-disks", folders)
+            found[host.name] = FreeResources.of(*free)
     return found
 
 

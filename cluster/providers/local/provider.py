@@ -14,7 +14,7 @@ import psutil
 from density_study.cluster.machine import directories, io_limits
 from density_study.cluster.machine.describe import describe_disk, describe_machine
 from density_study.cluster.machine.disk_type import check_disk
-from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
+from density_study.cluster.machine.host_commands import HOST_COMMANDS, free_disks
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site
@@ -78,9 +78,8 @@ class LocalProvider(Provider[Topology]):
             check_disk(Path(disk.path))  # one that was unmounted since the plan was made
             directories.check_programs([disk.path])
         return {
-            host.name: FreeResources(
-                psutil.virtual_memory().available // 2**20,
-                {path: disk_free_mib(path) for path in folders_of(topology, host)},
+            host.name: FreeResources.of(
+                psutil.virtual_memory().available // 2**20, free_disks(folders_of(topology, host))
             )
             for host in topology.hosts
         }

@@ -166,8 +166,7 @@ class PhysicalProvider(Provider[Topology]):
 
         def free(host: str, target: Target) -> FreeResources:
             ask = channel(target).act
-            disks_mib = {path: ask("free-mib", path) for path in paths[host]}
-            return FreeResources(ask("available-memory-mib"), disks_mib)
+            return FreeResources.of(ask("available-memory-mib"), ask("free-disks", paths[host]))
 
         return on_all(targets_of(topology), free)
 

@@ -227,6 +227,7 @@ ACTS: Mapping[str, Any] = {
     "find-program": ProgramFound,
     "files-changed": Texts,
     "flow-table": Annotated[dict[Text, Text], Field(max_length=100)],
+    "free-disks": Annotated[dict[Text, tuple[Count, Count]], Field(max_length=1000)],
     "free-mib": Count,
     "guest-host": GuestHost,
     "io-bytes": Counters,
@@ -270,6 +271,7 @@ FITTING: Mapping[str, Callable[[Any, Any], bool]] = {
     "alive": lambda value, processes: len(value) == len(processes),
     "container-facts": lambda value, paths: set(paths) <= set(value["devices"]),
     "containers-spent": lambda value, names: set(names) <= set(value),
+    "free-disks": lambda value, folders: set(folders) == set(value),
 }
 """Answers that have a part for each item of the first argument."""
 

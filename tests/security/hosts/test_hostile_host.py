@@ -226,14 +226,14 @@ def test_a_java_home_is_no_template(home: str, told: Tell, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["own_folder", "check-java", "check_units", "describe", "free-mib"]
+    "name", ["own_folder", "check-java", "check_units", "describe", "free-disks"]
 )
 def test_a_preflight_names_the_host_that_lies(name: str, told: Tell) -> None:
     layout = topology()
     machine = {"host": "h1", "kernel": "k", "architecture": "x", "cpu_model": "c", "cores": 2,
                "memory_mib": 4096,
                "user": "study", "python": "3.11", "systemd": False}  # fmt: skip
-    rest = {"describe": say(machine), "available-memory-mib": say(1), "free-mib": say(1),
+    rest = {"describe": say(machine), "available-memory-mib": say(1), "free-disks": say({}),
             "java": say({"home": "/usr/lib/jvm/x", "version": "17.0.15"})}  # fmt: skip
     told({**rest, name: say({"{{ 7*7 }}": "x"})})
     provider = PhysicalProvider()

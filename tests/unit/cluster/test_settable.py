@@ -98,6 +98,46 @@ def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
     assert property_fault(name, "hdfs-site", {"hdfs-site": {name: "false"}}) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("hbase.regionserver.handler.count", "0", "of at least 1, not '0': fewer than one serves nothing"),
+        ("hbase.regionserver.handler.count", "60m", "without a unit, not '60m': a daemon that reads it ends"),
+        ("hbase.regionserver.handler.count", "2147483648", "up to 2,147,483,647"),
+        ("hbase.ipc.server.callqueue.read.ratio", "1.5", "from 0 to 1, not '1.5': HBase changes other values"),
+        ("hbase.rs.cacheblocksonwrite", "1", "true or false, not '1': other words count as not set"),
+        ("hbase.hstore.compaction.min", "1", "HBase reads less as 2"),
+        ("dfs.blocksize", "64k", "of at least 1,048,576, not '64k': the NameNode refuses"),
+        ("dfs.blocksize", "1.5g", "a whole number of bytes"),
+        ("dfs.datanode.max.transfer.threads", "-1", "of at least 1"),
+        ("dfs.heartbeat.interval", "1 min", "ns, us, ms, s, m, h, d"),
+        ("mapreduce.task.io.sort.mb", "4096", "from 1 to 2,047"),
+        ("mapreduce.map.sort.spill.percent", "80", "a map or reduce does not start"),
+    ],
+)  # fmt: skip
+def test_a_value_with_which_a_daemon_fails_or_lies_is_refused(
+    name: str, value: str, reason: str
+) -> None:
+    assert fault(name, value).startswith(f"{name} is ")
+    assert reason in fault(name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dfs.blocksize", "256M"),
+        ("dfs.client.hedged.read.threadpool.size", "0"),
+        ("dfs.datanode.failed.volumes.tolerated", "-1"),
+        ("dfs.heartbeat.interval", "3 s"),
+        ("hbase.ipc.server.callqueue.handler.factor", ".5"),
+        ("hbase.rs.cacheblocksonwrite", "TRUE"),
+        ("hbase.of.a.later.version", "0"),
+    ],
+)
+def test_other_values_and_unknown_properties_are_free(name: str, value: str) -> None:
+    assert fault(name, value) == ""
+
+
 @pytest.mark.parametrize("value", ["1g", "-5", "0.4", ""])
 def test_the_off_heap_memstore_is_a_number_that_the_memory_check_can_add(value: str) -> None:
     assert "whole number of MiB" in fault("hbase.regionserver.offheap.global.memstore.size", value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,14 @@ def h2(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     fine = {"missing": [], "bridge": True, "no_kvm": ""}
     answers = {"guest-host": fine, "free-mib": 10**6, "available-memory-mib": 15_500}
     own = dict(answers)
-    monkeypatch.setattr(
-        host_checks,
-        "act_on",
-        lambda host: lambda name, *_: (own if host.name == "h2" else answers)[name],
-    )
+
+    def answer(host: Any, name: str, *arguments: Any) -> Any:
+        its = own if host.name == "h2" else answers
+        if name == "free-disks":
+            return {path: (its["free-mib"], number) for number, path in enumerate(arguments[0])}
+        return its[name]
+
+    monkeypatch.setattr(host_checks, "act_on", lambda host: partial(answer, host))
     return own
 
 

@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.machine.host_commands import free_disks
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import FreeResources
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.planning.preflight import _check_room, disk_need_mib, written
+from density_study.workloads.planning.preflight import (
+    _check_room,
+    _shared_drives,
+    disk_need_mib,
+    written,
+)
 from density_study.workloads.planning.resolve import assumed_hosts
 from density_study.workloads.planning.room import WORK_MIB
 from density_study.workloads.study.study_file import parse_study
@@ -39,15 +45,20 @@ ENOUGH_MIB = 40_000
 
 
 class Hosts:
-    """Free space of every folder, but for those named."""
+    """Free space of every folder, but for those named. The `shared` ones are on one device."""
 
     def __init__(self, drive_mib: int, other_mib: int, **changed_mib: Mapping[str, int]) -> None:
         self.drive_mib, self.other_mib, self.changed = drive_mib, other_mib, changed_mib
+        self.shared: tuple[str, ...] = ()
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         folders = {**dict.fromkeys(DRIVES, self.drive_mib), "/var/tmp/study": self.other_mib}
         return {
-            host.name: FreeResources(2**20, {**folders, **self.changed.get(host.name, {})})
+            host.name: FreeResources(
+                2**20,
+                {**folders, **self.changed.get(host.name, {})},
+                dict.fromkeys(self.shared, 7),
+            )
             for host in topology.hosts
         }
 
@@ -90,3 +101,31 @@ def test_a_host_with_fewer_drives_holds_more_on_each(tmp_path: Path) -> None:
 
 def test_a_host_without_workers_holds_no_data(tmp_path: Path) -> None:
     check(Hosts(ENOUGH_MIB, WORK_MIB, h0=dict.fromkeys(DRIVES, 10)), tmp_path)
+
+
+def test_drives_on_one_device_share_its_space(tmp_path: Path) -> None:
+    """Each of the two has room for its own part alone."""
+    hosts = Hosts(ENOUGH_MIB, WORK_MIB)
+    hosts.shared = ("/data/3", "/data/7")
+    with pytest.raises(InputError, match=f"{ENOUGH_MIB} MiB are free") as caught:
+        check(hosts, tmp_path)
+    assert caught.value.where == "host 'h1', disk /data/3 and /data/7 (one device)"
+    hosts.drive_mib = 2 * ENOUGH_MIB
+    check(hosts, tmp_path)
+
+
+def test_two_drives_that_are_one_are_named() -> None:
+    study = parse_study(STUDY, "s.yaml").study
+    plan = make_plan(study, assumed_hosts(study))
+    hosts = Hosts(ENOUGH_MIB, WORK_MIB)
+    assert list(_shared_drives(hosts, plan.built)) == []  # type: ignore[arg-type]
+    hosts.shared = ("/data/3", "/data/7", "/var/tmp/study")
+    found = list(_shared_drives(hosts, plan.built))  # type: ignore[arg-type]
+    assert [one.name for one in found] == [f"drives of h{n}" for n in range(10)]
+    assert found[0].warning.startswith("/data/3 and /data/7 are on one device: the study counts 2 drives")
+
+
+def test_the_host_says_which_folders_share_a_device(tmp_path: Path) -> None:
+    found = free_disks([str(tmp_path), str(tmp_path / "not" / "yet"), "/proc"])
+    (mib, device), below, other = found.values()
+    assert mib > 0 and below[1] == device != other[1]
