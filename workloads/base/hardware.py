@@ -20,12 +20,14 @@ NETWORK_MIB_S = 1100.0
 
 @dataclass(frozen=True)
 class Hardware:
-    """Of all workers together. `servers`: of the store. `drives_mib_s`: sequential, in one direction."""
+    """Of all workers together. `servers`: of the store. `drives_mib_s`: sequential, in one direction;
+    `slowest_mib_s`: of the slowest drive alone."""
 
     hosts: int
     cores: int
     servers: int
     drives_mib_s: float
+    slowest_mib_s: float
     replication: int
 
     @property
@@ -52,8 +54,9 @@ def hardware_of(topology: AnyTopology) -> Hardware | None:
     used = {node.host for node in workers}
     cores = sum(host.cores for host in topology.hosts if host.name in used)
     servers = sum(max(1, node.regionservers) for node in workers)
-    drives_mib_s = sum(_drives_mib_s(topology).values())
-    return Hardware(len(used), cores, servers, drives_mib_s, topology.replication)
+    drives = _drives_mib_s(topology).values()
+    slowest_mib_s = min(drives, default=0.0)
+    return Hardware(len(used), cores, servers, sum(drives), slowest_mib_s, topology.replication)
 
 
 def _drives_mib_s(topology: AnyTopology) -> dict[tuple[str, str], float]:

@@ -31,7 +31,9 @@ DEFAULT_READ_BYTES = 2**20
 JOB_START_ESTIMATE_S = 10.0  # measured: 9 s on two idle cores, monitors included
 STREAM_ESTIMATE_MIB_S = 150.0  # on two cores, and of a cluster of others
 CORE_ESTIMATE_MIB_S = STREAM_ESTIMATE_MIB_S / 2
-ONE_STREAM_ESTIMATE_MIB_S = 60.0
+ONE_STREAM_ESTIMATE_MIB_S = 60.0  # on two cores
+FREE_STREAM_CORES = 4
+"""With so many cores to each stream, its map and its DataNode do not wait for each other's."""
 COMPRESSED_ESTIMATE_MIB_S = 40.0  # on two cores
 SEEKS_ESTIMATE_S = 100.0  # of one stream on an HDD
 LIMIT_IN_ESTIMATES = 40.0
@@ -177,17 +179,18 @@ class DfsioTestCase(TestCase):
     @property
     def estimate_s(self) -> float:
         """A rough estimate, which a run replaces by what it observes."""
-        return self._estimate_s(self._cores_mib_s(2))
+        return self._estimate_s(self._cores_mib_s(2), ONE_STREAM_ESTIMATE_MIB_S)
 
     def estimate_on(self, topology: AnyTopology) -> float:
-        return self._estimate_s(self._cluster_mib_s(topology, is_read=self.mode in READS))
+        rate_mib_s = self._cluster_mib_s(topology, is_read=self.mode in READS)
+        return self._estimate_s(rate_mib_s, self._stream_mib_s(topology))
 
-    def _estimate_s(self, rate_mib_s: float) -> float:
+    def _estimate_s(self, rate_mib_s: float, stream_mib_s: float) -> float:
         """A mode with its own data writes them first."""
         jobs = 2 if self.mode in OWN_DATA else 1
         streams = min(self.files, self.readers or self.files)
         if self.readers is not None:
-            rate_mib_s = min(rate_mib_s, streams * ONE_STREAM_ESTIMATE_MIB_S)
+            rate_mib_s = min(rate_mib_s, streams * stream_mib_s)
         if self.mode in POSITIONED:
             rate_mib_s = min(rate_mib_s, streams * SEEKS_ESTIMATE_S * self.read_size_bytes / 2**20)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
@@ -198,6 +201,16 @@ class DfsioTestCase(TestCase):
             1.0 if self.compression is None else COMPRESSED_ESTIMATE_MIB_S / STREAM_ESTIMATE_MIB_S
         )
         return cores * CORE_ESTIMATE_MIB_S * packed
+
+    def _stream_mib_s(self, topology: AnyTopology) -> float:
+        """Most that one stream reads or writes: its drive may be the slowest."""
+        hardware = hardware_of(topology)
+        if hardware is None:
+            return ONE_STREAM_ESTIMATE_MIB_S
+        streams = min(self.files, self.readers or self.files)
+        is_free = hardware.cores >= FREE_STREAM_CORES * streams
+        most_mib_s = STREAM_ESTIMATE_MIB_S if is_free else ONE_STREAM_ESTIMATE_MIB_S
+        return min(most_mib_s, hardware.slowest_mib_s or most_mib_s)
 
     def _cluster_mib_s(self, topology: AnyTopology, is_read: bool) -> float:
         """Most that the cluster processes: by its cores, its maps, its drives and its network."""

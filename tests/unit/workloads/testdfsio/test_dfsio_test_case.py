@@ -10,7 +10,7 @@ import pytest
 from density_study.analysis.summarise.analysed_run import labels
 from density_study.cluster.model.dividing.sizing import sizing_of
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, DiskType, Host
+from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
@@ -18,7 +18,7 @@ from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.testdfsio.hdfs_policies import maps_at_once, units_of
 from density_study.workloads.testdfsio.job import job_arguments
-from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.testdfsio.test_case import JOB_START_ESTIMATE_S, DfsioTestCase
 from tests.support.drafts import plan, study
 from tests.support.topologies import layout_of
 
@@ -225,16 +225,40 @@ def test_the_limit_of_a_job_follows_from_the_plan(
     assert one.limit_on(topology) >= limit_s
 
 
+def of_equal_hosts(hosts: int, drives: int, disk: Disk, cores: int) -> Topology:
+    """A master, and so many workers without VMs."""
+    disks = tuple(replace(disk, path=f"/d{number}") for number in range(drives))
+    every = [Host(f"h{n}", f"192.0.2.{n}", cores, 250_000, disks) for n in range(hosts + 1)]
+    every[0] = replace(every[0], roles=("master", "client"))
+    variant = Variant(0, 1, disk.disk_type, sizing=sizing_of(every))
+    (topology,) = place(every, [variant], layout_of("physical", replication=3))
+    assert isinstance(topology, Topology)
+    return topology
+
+
+@pytest.mark.parametrize(
+    ("hosts", "cores", "disk", "mib_s"),
+    [
+        (1, 2, Disk("/d", "flash"), 60),
+        (9, 64, Disk("/d", "flash"), 150),
+        (9, 64, Disk("/d", "hdd"), 100),
+        (9, 64, Disk("/d", "hdd", emulated=True, limits=IoLimits(read_mib_s=20)), 20),
+    ],
+)
+def test_one_reader_is_estimated_by_its_drive(
+    hosts: int, cores: int, disk: Disk, mib_s: float
+) -> None:
+    (one,) = cases({"modes": ["read"], "files": 9, "file_size": "8 GiB", "readers": [1]})
+    estimate_s = one.estimate_on(of_equal_hosts(hosts, 12, disk, cores))
+    assert estimate_s == pytest.approx(JOB_START_ESTIMATE_S + 9 * 8192 / mib_s)
+
+
 def test_a_larger_cluster_is_estimated_to_write_and_read_sooner() -> None:
     """288 files of 8 GiB: 4.4 hours at 150 MiB/s, whatever the cluster was."""
     (write, read) = cases({"modes": ["write", "read"], "files": 288, "file_size": "8 GiB"})
 
     def hours(hosts: int, drives: int, disk_type: DiskType = "flash", cores: int = 64) -> float:
-        disks = tuple(Disk(f"/d{number}", disk_type) for number in range(drives))
-        every = [Host(f"h{n}", f"192.0.2.{n}", cores, 250_000, disks) for n in range(hosts + 1)]
-        every[0] = replace(every[0], roles=("master", "client"))
-        variant = Variant(0, 1, disk_type, sizing=sizing_of(every))
-        (topology,) = place(every, [variant], layout_of("physical", replication=3))
+        topology = of_equal_hosts(hosts, drives, Disk("/d", disk_type), cores)
         return sum(one.estimate_on(topology) for one in (write, read)) / 3600
 
     assert hours(9, 12) < 0.4, "bounded by ten gigabit per second and replicas"
