@@ -181,7 +181,7 @@ def plan(
     """Show the steps of a study, how long they take, and which questions the results can decide.
 
     Starts nothing, and writes nothing but --output. The type of a disk is assumed; `study run` probes
-    it.
+    it. Other hosts are contacted only if the study leaves their cores or memory to them (`auto`).
 
     With --budget, or the key `budget` and no `repetitions`, chooses the questions, test cases, windows and
     repetitions with the most power in that time; -o writes them as a study, to run.

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import InputError, each_of
-from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits
+from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits, Login
 from density_study.cluster.providers.libvirt.programs import check_guest_programs
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
@@ -45,14 +45,19 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """The hosts of `resolve_hosts` for a plan: disk types are as declared, because a probe would write to the
     disk.
 
-    `assumed_disk_type` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
-    in a temporary folder meanwhile.
+    `assumed_disk_type` replaces `auto`. Other hosts are contacted for cores or memory that are `auto` alone.
+    Nothing is written on any host; known_hosts, which ssh must read, is in a temporary folder meanwhile.
     """
     rules = rules_of(study.provider)
     if rules.declares_hosts:
         return rules.declared_hosts(study, runs)
     if study.ssh is None or not _remote(study):
         return _hosts(study, _this_machine(study, runs, probed=False))
+    if not unknown_hosts(study):
+        here = _this_machine(study, runs, probed=False) if study.existing else {}
+        login = study.ssh.login(study.ssh.known_hosts)
+        data = Path(login.target("", "").work / "data")
+        return _hosts(study, {**here, **_as_declared(_remote(study), data, login)})
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
         return _over_ssh(study, study.ssh, runs, known_hosts, probed=False)
@@ -69,23 +74,36 @@ def _over_ssh(
     return _hosts(study, {**here, **found})
 
 
+def unknown_hosts(study: Study) -> tuple[str, ...]:
+    """Names of the hosts that only SSH can tell the cores or the memory of."""
+    if rules_of(study.provider).declares_hosts or study.ssh is None:
+        return ()
+    return tuple(host.name for host in _remote(study) if "auto" in (host.cores, host.memory))
+
+
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
     """Hosts as the study alone describes them, for the shape of its plan: no machine is looked at. What is
     `auto` is assumed to be large enough, and its disk type as in `planned_hosts`."""
     rules = rules_of(study.provider)
     if rules.declares_hosts:
         return rules.declared_hosts(study, Path("/"))
-    machines = {
+    return _hosts(study, _as_declared(study.hosts, Path("/auto")))
+
+
+def _as_declared(
+    hosts: Sequence[HostSpec], auto_disk: Path, login: Login | None = None
+) -> dict[str, Examined]:
+    return {
         host.name: Examined(
             cores=ASSUMED_CORES if host.cores == "auto" else host.cores,
             memory_mib=ASSUMED_MEMORY_MIB if host.memory == "auto" else host.memory,
-            auto_disk=Path("/auto"),
+            auto_disk=auto_disk,
             check_disk=lambda _: None,
             probe=None,
+            login=login,
         )
-        for host in study.hosts
+        for host in hosts
     }
-    return _hosts(study, machines)
 
 
 def assumed_disk_type(study: Study, host: HostSpec, disk: DiskSpec) -> DiskType:
@@ -100,6 +118,11 @@ def assumed_disk_type(study: Study, host: HostSpec, disk: DiskSpec) -> DiskType:
 
 def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
     """The assumptions of a plan on `planned_hosts`, one line per disk."""
+    if study.ssh is not None and not unknown_hosts(study) and _remote(study):
+        yield (
+            "no host was contacted: all are taken as the study declares them; `study doctor` compares them "
+            "with what they are"
+        )
     for spec, host in zip(study.hosts, hosts, strict=True):
         for declared, disk in zip(spec.disks, host.disks, strict=True):
             if declared.disk_type == "auto":

@@ -55,7 +55,7 @@ def over_ssh(
     targets = {name: login.target(name, address) for name, address in addresses.items()}
     needs = (PYTHON,) if watched else PHYSICAL
     check_programs([Requirements(name, target, needs) for name, target in targets.items()])
-    _check_answers(targets)
+    _check_answers(targets, "" if probed else _UNASKED)
     home, version = ("", "") if watched else same_java(targets)
     login = replace(login, java_home=home, java_version=version)
 
@@ -76,7 +76,10 @@ def over_ssh(
     return on_all(targets, examined)
 
 
-def _check_answers(targets: Mapping[str, Target]) -> None:
+_UNASKED = " A study that declares the cores and the memory of all hosts is planned without them."
+
+
+def _check_answers(targets: Mapping[str, Target], otherwise: str) -> None:
     """InputError for every host that does not answer, not only the first: nothing of ours runs there yet."""
 
     def answers(_: str, target: Target) -> StudyError | None:
@@ -86,7 +89,7 @@ def _check_answers(targets: Mapping[str, Target]) -> None:
             through = f" -J {target.jump}" if target.jump else ""
             up = f"ssh{through} -p {target.port} {target.user}@{target.address}"
             unread = unread_settings(target.address)
-            remedy = f"check that `{up}` works from here. Nothing was started.{unread}"
+            remedy = f"check that `{up}` works from here. Nothing was started.{unread}{otherwise}"
             return InputError(error.what, error.where, remedy)
         except StudyError as error:
             return error

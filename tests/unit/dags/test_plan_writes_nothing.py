@@ -22,7 +22,13 @@ from density_study.cluster.providers.ssh import build, examined
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.planning.resolve import assumed_disk_type, planned_hosts, resolve_hosts
+from density_study.workloads.planning.resolve import (
+    assumed_disk_type,
+    assumptions,
+    planned_hosts,
+    resolve_hosts,
+    unknown_hosts,
+)
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 
@@ -258,3 +264,29 @@ def test_a_plan_for_ssh_hosts_writes_nothing_and_creates_no_disk(
     with pytest.raises(InputError, match="the folder does not exist"):
         planned_hosts(elsewhere, tmp_path / "runs")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("unknown", [{}, {"cores": "auto"}, {"memory": "auto"}])
+def test_a_plan_contacts_hosts_for_what_the_study_leaves_to_them_alone(
+    unknown: dict[str, str], tmp_path: Path
+) -> None:
+    """The name of the host resolves nowhere, and there is no key of it."""
+    host = {
+        "name": "h", "address": "h.invalid", "cores": 64, "memory": "250 GiB",
+        "roles": ["master", "worker", "client"], "disks": [{"disk_type": "hdd"}], **unknown,
+    }  # fmt: skip
+    spec = study(
+        provider="physical",
+        hosts=[host],
+        ssh={"user": "study", "known_hosts": str(tmp_path / "none")},
+        **{"factors.vms_per_host": [0]},
+    )
+    if unknown:
+        assert unknown_hosts(spec) == ("h",)
+        with pytest.raises(InputError, match="none"):
+            planned_hosts(spec, tmp_path / "runs")
+        return
+    (planned,) = planned_hosts(spec, tmp_path / "runs")
+    assert (planned.cores, planned.memory_mib) == (64, 250 * 1024)
+    assert planned.disks[0].path.startswith("/var/tmp/density-study")
+    assert next(iter(assumptions(spec, [planned]))).startswith("no host was contacted")
