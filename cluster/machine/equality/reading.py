@@ -3,6 +3,7 @@ runs on hosts."""
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +20,9 @@ _CHOSEN = re.compile(r"\[(\S+)\]")
 """A file that lists what can be chosen, with the choice in brackets."""
 NONE = "none"
 _NETWORKS = Path("/sys/class/net")
+_ENFORCE = Path("/sys/fs/selinux/enforce")
+_LOGIN = Path("/proc/self/attr/current")
+_LIBVIRT = Path("/run/libvirt")
 
 
 def read_facts(folders: Sequence[str], address: str) -> dict[str, Any]:
@@ -53,7 +57,8 @@ def _of_disk(folder: str) -> dict[str, str]:
     place = next(one for one in (Path(folder), *Path(folder).parents) if one.exists())
     *_, mount, _, options = mount_of(place.resolve())
     queue = queue_of(Path(mount))
-    return _of("disks", {"disk": str(queue.parent) if queue else "", "options": options})
+    disk = str(queue.parent) if queue else ""
+    return _of("disks", {"disk": disk, "options": options, "folder": str(place)})
 
 
 def _card(address: str) -> str:
@@ -75,7 +80,7 @@ def _value(read: str, places: Mapping[str, str]) -> str:
     how, _, rest = read.partition(" ")
     try:
         return _HOW[how](rest, places) if how in _HOW else _text(read, places)
-    except (OSError, ValueError):
+    except (OSError, ValueError, IndexError):
         return UNKNOWN
 
 
@@ -134,6 +139,19 @@ def _program(name: str, _: Mapping[str, str]) -> str:
     return "does not run"
 
 
+def _selinux(what: str, places: Mapping[str, str]) -> str:
+    """`mode`, or the type of the login, or of a folder for guests' images, if it is enforced: without that,
+    types keep nobody from anything."""
+    mode = {"0": "permissive", "1": "enforcing"}.get(chosen(_ENFORCE)) if _ENFORCE.exists() else NONE
+    if what == "mode" or mode != "enforcing":
+        return (mode or UNKNOWN) if what == "mode" else NONE
+    if what == "images" and not _LIBVIRT.is_dir():
+        return NONE
+    login = what == "login"
+    label = _LOGIN.read_bytes() if login else os.getxattr(places["folder"], "security.selinux")
+    return label.decode().strip("\0\n").split(":")[2]
+
+
 _HOW: Mapping[str, Callable[[str, Mapping[str, str]], str]] = {
     "count": _count,
     "ethtool": lambda what, places: ethtool.READERS[what](places["nic"]) or UNKNOWN,
@@ -143,5 +161,6 @@ _HOW: Mapping[str, Callable[[str, Mapping[str, str]], str]] = {
     "mount": lambda _, places: places["options"],
     "names": _names,
     "program": _program,
+    "selinux": _selinux,
 }
 """By the first word of `Fact.read`; without one of these, it is a pattern of files whose texts count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from density_study.cluster.machine import network_link
 from density_study.cluster.machine.equality import ethtool, reading
+from density_study.cluster.machine.equality.judgement import remarks
 from density_study.cluster.machine.equality.table import FACTS, UNKNOWN, Fact
 from density_study.cluster.model.network import unable
 from density_study.cluster.providers.ssh.answers import checked
@@ -93,3 +95,66 @@ def test_a_card_says_what_it_has_and_is_silent_about_zeros(monkeypatch: pytest.M
     assert ethtool.READERS["firmware"]("eth0") == "22.36.1010"
     assert ethtool.READERS["coalescing"]("eth0") == "rx-usecs 8, rx-frames 128, adaptive-rx 1"
     assert ethtool.READERS["offloads"]("eth0") == "lro"
+
+
+ENFORCING = "1"
+LOGINS = {
+    "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023\0": "unconfined_t",
+    "staff_u:staff_r:staff_t:s0-s0:c0.c1023\0": "staff_t",
+    "user_u:user_r:user_t:s0": "user_t",
+    "unconfined\n": UNKNOWN,  # AppArmor
+}
+"""As /proc/self/attr/current of RHEL 8 and 9 has them."""
+FOLDERS = {
+    b"unconfined_u:object_r:default_t:s0\0": "default_t",
+    b"system_u:object_r:virt_image_t:s0": "virt_image_t",
+}
+"""As the extended attribute security.selinux has them."""
+
+
+def selinux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, login: str = "") -> None:
+    for name, text in (("_ENFORCE", mode), ("_LOGIN", login)):
+        if text:
+            (tmp_path / name).write_text(text)
+        monkeypatch.setattr(reading, name, tmp_path / name)
+    monkeypatch.setattr(reading, "_LIBVIRT", tmp_path)
+
+
+@pytest.mark.parametrize(("login", "expected"), LOGINS.items())
+def test_the_type_of_a_login_is_read_where_selinux_enforces(
+    login: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selinux(tmp_path, monkeypatch, ENFORCING, login)
+    found = reading.read_facts([], "127.0.0.1")["machine"]
+    assert (found["selinux"], found["selinux_login"]) == ("enforcing", expected)
+    said = [one.remedy for one in remarks({"machine": {"h1": found}}) if "SELinux" in one.fact.why]
+    confined = ["semanage login -a -s unconfined_u USER (then log in again)"]
+    assert said == (confined if expected in ("staff_t", "user_t") else [])
+
+
+@pytest.mark.parametrize(("label", "expected"), FOLDERS.items())
+def test_the_type_of_a_folder_for_images_is_judged_with_its_remedy(
+    label: bytes, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selinux(tmp_path, monkeypatch, ENFORCING)
+    monkeypatch.setattr(os, "getxattr", lambda *_: label)
+    found = reading.read_facts([str(tmp_path)], "127.0.0.1")["disks"][str(tmp_path)]
+    assert found["selinux_images"] == expected
+    said = remarks({"disks": {"h1": {"/data/f1": found}}})
+    mends = [one.remedy for one in said if one.fact.name == "selinux_images"]
+    wrong = ["semanage fcontext -a -t virt_image_t '/data/f1(/.*)?' && restorecon -R /data/f1"]
+    assert mends == (wrong if expected == "default_t" else [])
+    monkeypatch.setattr(reading, "_LIBVIRT", tmp_path / "none")
+    folders = reading.read_facts([str(tmp_path)], "127.0.0.1")["disks"]
+    assert folders[str(tmp_path)]["selinux_images"] == "none", "a host without libvirt"
+
+
+@pytest.mark.parametrize(("mode", "said"), [("", "none"), ("0", "permissive"), ("x", UNKNOWN)])
+def test_types_count_for_nothing_where_selinux_does_not_enforce(
+    mode: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selinux(tmp_path, monkeypatch, mode, "user_u:user_r:user_t:s0")
+    found = reading.read_facts([str(tmp_path)], "127.0.0.1")
+    assert found["machine"]["selinux"] == said
+    assert found["machine"]["selinux_login"] == "none"
+    assert found["disks"][str(tmp_path)]["selinux_images"] == "none"
