@@ -176,8 +176,8 @@ def _sentence(error: Any, key: str) -> str:
 
 
 def similar_key(location: Sequence[str | int], model: type[BaseModel]) -> str | None:
-    """The key that is most similar to the unknown one at `location`, of those that may stand there, or else
-    of all of the model."""
+    """The key that is most similar to the unknown one at `location`, of those that may stand there; or else
+    where the model has that key, as ssh.port; or else the most similar one of all of the model."""
     whole = _schema(model)
     here, unknown = [whole], str(location[-1])[:40]
     for part in location[:-1]:
@@ -185,8 +185,32 @@ def similar_key(location: Sequence[str | int], model: type[BaseModel]) -> str | 
     known = _keys(here) - {unknown}
     longer = sorted(key for key in known if key.startswith(unknown) and len(unknown) > 2)
     near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.6) or longer
-    every = _keys([whole, *whole.get("$defs", {}).values()]) - {unknown}
-    return next(iter(near or get_close_matches(unknown, sorted(every), n=1, cutoff=0.75)), None)
+    if near or unknown in _places(model):
+        return near[0] if near else _places(model)[unknown]
+    every = _keys([whole, *whole.get("$defs", {}).values()])
+    return next(iter(get_close_matches(unknown, sorted(every), n=1, cutoff=0.75)), None)
+
+
+@cache
+def _places(model: type[BaseModel]) -> dict[str, str]:
+    """Each key -> where it stands, the least deep place first: ssh.port, hosts[].disks[].path."""
+    whole = _schema(model)
+    found: dict[str, str] = {}
+    seen, level = set[int](), [("", whole)]
+    while level:
+        inner = []
+        for at, schema in level:
+            for form in _forms(schema, whole):
+                if id(form) in seen:
+                    continue
+                seen.add(id(form))
+                for key, one in form.get("properties", {}).items():
+                    found.setdefault(key, f"{at}.{key}".lstrip("."))
+                    inner.append((f"{at}.{key}", one))
+                if isinstance(form.get("items"), dict):
+                    inner.append((f"{at}[]", form["items"]))
+        level = inner
+    return found
 
 
 def _keys(schemas: Iterable[dict[str, Any]]) -> set[str]:

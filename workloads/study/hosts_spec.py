@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
@@ -40,7 +41,31 @@ def _instead(address: str) -> str:
     return "; the port of SSH is the key ssh.port" if ":" in address else ""
 
 
+def _without_domain(value: object) -> object:
+    if isinstance(value, str) and "." in value:
+        raise ValueError(
+            f"{value[:80]!r} is no name of a host: write a short one, such as {value.split('.')[0][:48]!r}, and "
+            "the domain in the key address"
+        )
+    return value
+
+
+def _folder(value: str) -> str:
+    """Of a disk, which a study names by a folder."""
+    if re.search(r"[*?{}\[\]]", value):
+        raise ValueError(
+            f"{value[:80]!r} is a pattern, and none is expanded: write one entry for each disk; other hosts take "
+            "the list over by YAML's anchors (`disks: &disks [...]`, then `disks: *disks`)"
+        )
+    if re.match(r"/dev/(?!shm(/|$))", value):
+        raise ValueError(
+            f"{value[:80]!r} is a device: make a file system on it, mount it, and write a folder on it"
+        )
+    return value
+
+
 Address = Annotated[str, AfterValidator(_address)]
+HostName = Annotated[Name, BeforeValidator(_without_domain)]
 Path = Annotated[str, like(r".+", "a path")]
 Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
 Memory = Annotated[
@@ -64,7 +89,7 @@ class LimitsSpec(Frozen):
 class DiskSpec(Frozen):
     """A folder on a disk of a host."""
 
-    path: Path = Field(
+    path: Annotated[Path, AfterValidator(_folder)] = Field(
         "auto",
         description="Folder on the disk, as an absolute path. It must exist, or its parent must be a "
         "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
@@ -92,7 +117,7 @@ class DiskSpec(Frozen):
 class HostSpec(Frozen):
     """A machine that the study may use."""
 
-    name: Name = Field(description="Name of the host in plans, records and reports.")
+    name: HostName = Field(description="Name of the host in plans, records and reports.")
     address: Address = Field(
         "127.0.0.1", description="Address of the host. `local` has one host, on 127.0.0.1."
     )
