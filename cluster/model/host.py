@@ -76,8 +76,8 @@ class VmHost:
     `addresses` are the guests', IPv4, in the order they are given out; `network` is their subnet as
     192.0.2.0/24. With `bridge` they join that bridge of the host; without, a network of the build's
     own on which the host has `host_address`, which several hosts cannot share. `reserve_mib` stays
-    the host's; `data_gib` is how large the (sparse) data disks on a drive may grow together; `images` is
-    where golden images are cached.
+    the host's; `data_gib` is how large the data disks on a drive may grow together, or are from the start
+    with `preallocated`; `images` is where golden images are cached.
     """
 
     uri: str
@@ -90,6 +90,7 @@ class VmHost:
     cache: VmCache = "none"
     reserve_mib: int = 512
     data_gib: int = 32
+    preallocated: bool = False
     images: str = "/var/lib/libvirt/images/density-study"
 
     @property

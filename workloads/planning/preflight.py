@@ -264,7 +264,7 @@ def _too_small(
     """Folders whose device has less room than what all of them will hold: which, MiB free, MiB needed."""
     for folders in room.shared():
         free_mib = min(room.disks_mib[folder] for folder in folders)
-        need_mib = sum(most.on_mib(folder, host, topology) for folder in folders)
+        need_mib = sum(most.taken_mib(folder, host, topology) for folder in folders)
         if free_mib < need_mib:
             one_device = " (one device)" if len(folders) > 1 else ""
             yield f"disk {' and '.join(folders)}{one_device}", free_mib, need_mib

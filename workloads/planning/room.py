@@ -46,6 +46,15 @@ class Written:
         return here_mib + ceil(self.data_mib * share) + self.each_mib
 
 
+    def taken_mib(self, folder: str, host: Host, topology: Topology) -> int:
+        """MiB that the folder loses: guests' disks that are allocated as a whole take all of theirs."""
+        need_mib = self.on_mib(folder, host, topology)
+        if host.vms is None or not host.vms.preallocated or not topology.variant.vms_per_host:
+            return need_mib
+        is_used = folder in _drives_of(host, topology) or folder == host.disks[0].path
+        return max(need_mib, host.vms.data_gib * 1024) if is_used else need_mib
+
+
 def _drives_of(host: Host, topology: Topology) -> set[str]:
     """Where the workers of the host keep their data."""
     return {disk.path for node in topology.workers if node.host == host.name for disk in node.disks}

@@ -73,7 +73,8 @@ class Maker:
             file.flush()
             self.virsh.upload(guest.pool, guest.volume("seed"), Path(file.name))
         for disk in guest.data:
-            data = volume_xml(guest.volume(disk.serial), disk.size_bytes)
+            whole = guest.vms.preallocated
+            data = volume_xml(guest.volume(disk.serial), disk.size_bytes, allocated=whole)
             self._volume(guest, disk.pool, disk.serial, data)
 
     def domain(self, guest: Guest, accel: Accel, stored: Stored) -> None:

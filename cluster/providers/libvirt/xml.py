@@ -68,11 +68,17 @@ def volume_xml(
     format: Literal["qcow2", "raw"] = "raw",
     backing: PurePath | None = None,
     public: bool = False,
+    allocated: bool = False,
 ) -> str:
-    """A sparse volume; a clone of the raw image `backing` if given. A guest's disks hold its private key:
+    """A volume, sparse unless `allocated`; a clone of the raw image `backing` if given. A guest's disks hold its private key:
     other users of the host can read a volume only if it is `public`, as an image is."""
     return _TEMPLATES.get_template("volume.xml").render(
-        name=name, capacity_bytes=capacity_bytes, format=format, backing=backing, public=public
+        name=name,
+        capacity_bytes=capacity_bytes,
+        allocated_bytes=capacity_bytes if allocated else 0,
+        format=format,
+        backing=backing,
+        public=public,
     )
 
 

@@ -66,6 +66,7 @@ def _vm_host(
         cache=vms.cache,
         reserve_mib=vms.host_reserve,
         data_gib=vms.data_disk // 1024,
+        preallocated=vms.preallocated,
         images=vms.images,
     )
 

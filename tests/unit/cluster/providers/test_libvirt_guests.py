@@ -183,6 +183,22 @@ def test_a_clone_references_its_image() -> None:
     assert clone.findtext("backingStore/path") == "/images/root"
 
 
+def test_data_disks_may_be_allocated_as_a_whole_and_stay_so(layout: Topology) -> None:
+    sparse, whole = (ET.fromstring(volume_xml("w1.data", 2**31, allocated=one)) for one in (False, True))
+    assert (sparse.findtext("allocation"), whole.findtext("allocation")) == ("0", str(2**31))
+    (host,) = layout.hosts
+    assert host.vms is not None
+    for preallocated, discard in ((False, "unmap"), (True, "ignore")):
+        vms = dataclasses.replace(host.vms, preallocated=preallocated)
+        own = dataclasses.replace(layout, hosts=(dataclasses.replace(host, vms=vms),))
+        found = {
+            disk.findtext("serial"): driver.get("discard")
+            for disk in element(own).iter("disk")
+            if (driver := disk.find("driver")) is not None
+        }
+        assert (found["root"], found["data"]) == ("unmap", discard)
+
+
 def test_only_images_are_readable_by_other_users_of_the_host(
     layout: Topology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

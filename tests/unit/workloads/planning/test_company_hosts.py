@@ -10,7 +10,7 @@ import yaml
 
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.preflight import disks_too_small
+from density_study.workloads.planning.preflight import disks_too_small, written
 from density_study.workloads.planning.resolve import assumed_hosts
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
@@ -124,3 +124,18 @@ def test_data_disks_of_guests_hold_their_part(tmp_path: Path) -> None:
     assert "the guests' data disks may take 10 GiB of each drive" in said
     enough = planned(guests(0, 1, 2, workloads=load, vms={"data_disk": "28 GiB"}))
     assert not list(disks_too_small(*enough, tmp_path))
+
+
+@pytest.mark.parametrize(("preallocated", "taken_gib"), [(False, 28), (True, 4096)])
+def test_data_disks_that_are_allocated_need_all_of_their_room(
+    preallocated: bool, taken_gib: int, tmp_path: Path
+) -> None:
+    load = [{"testdfsio": {"modes": ["write"], "files": 576, "file_size": "4 GiB"}}]
+    study, plan = planned(guests(0, 2, workloads=load, vms={"preallocated": preallocated}))
+    most = written(study, plan, tmp_path)
+    for topology in plan.built:
+        worker = topology.hosts[1]
+        taken_mib = most.taken_mib("/data/f3", worker, topology)
+        expected = taken_gib if topology.variant.vms_per_host else 28
+        assert taken_mib == pytest.approx(expected * 1024, rel=0.05)
+        assert most.taken_mib("/elsewhere", worker, topology) < 4096
