@@ -13,28 +13,29 @@ from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.provider import FreeResources
 from density_study.cluster.providers.ssh.acting import Act, act_on
+from density_study.cluster.providers.ssh.channel import on_all
 
 _SSH = 22
 
 
 def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
     """Of the hosts that can be asked: memory, their drives, and the folder of golden images."""
-    found = {}
-    for host in topology.occupied:
+
+    def free(_: str, host: Host) -> FreeResources:
         act = act_on(host)
-        if act is not None and host.vms is not None:
-            folders = [*(disk.path for disk in host.disks), host.vms.images]
-            free = act("available-memory-mib"), act("free-disks", folders)
-            found[host.name] = FreeResources.of(*free)
-    return found
+        assert act is not None and host.vms is not None
+        folders = [*(disk.path for disk in host.disks), host.vms.images]
+        return FreeResources.of(act("available-memory-mib"), act("free-disks", folders))
+
+    return on_all(_asked(topology), free)
 
 
 def check_hosts(topology: Topology) -> None:
     """InputError for a drive that is not mounted, and for a bridge that a host does not have."""
-    for host in topology.occupied:
+
+    def check(_: str, host: Host) -> None:
         act = act_on(host)
-        if act is None or host.vms is None:
-            continue
+        assert act is not None and host.vms is not None
         facts = _facts(host, act)
         if facts["missing"]:
             raise InputError(
@@ -51,6 +52,8 @@ def check_hosts(topology: Topology) -> None:
                 "bridge).",
             )
 
+    on_all(_asked(topology), check)
+
 
 def check_unused(topology: Topology) -> None:
     """InputError for addresses of guests at which there is a machine already."""
@@ -65,6 +68,11 @@ def check_unused(topology: Topology) -> None:
             "killed runs.",
             ("vms", "addresses"),
         )
+
+
+def _asked(topology: Topology) -> dict[str, Host]:
+    """The hosts of guests that can be asked, by name."""
+    return {one.name: one for one in topology.occupied if one.vms is not None and act_on(one)}
 
 
 def check_kvm_of(host: Host) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import io
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.providers.libvirt.accel import find_acceleration
-from density_study.cluster.providers.libvirt.guests import Guest, Network
+from density_study.cluster.providers.libvirt.guests import Guest, Network, by_uri
 from density_study.cluster.providers.libvirt.image import UID, USER
 from density_study.cluster.providers.libvirt.keys import Keys, public_of
 from density_study.cluster.providers.libvirt.names import prefix, uuid_of
 from density_study.cluster.providers.libvirt.store import Stored, store
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
+from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.providers.ssh.stack_copies import add_text
 from density_study.cluster.state.events import Accel
 from density_study.cluster.state.journal import Journal
@@ -92,6 +93,22 @@ class Maker:
 
     def _intent(self, act: str, **fields: str) -> None:
         self.journal.intend(act, self.site.tag, uri=self.virsh.uri, **fields)
+
+
+def make_all(
+    site: Site,
+    journal: Journal,
+    everyone: Sequence[Guest],
+    network_of: Mapping[str, Network],
+    image: Path,
+    keys: Keys,
+) -> dict[str, Accel]:
+    """The guests of all hosts at once; how they run, by libvirt's URI, as `network_of`."""
+
+    def make(uri: str, here: Sequence[Guest]) -> Accel:
+        return Maker(Virsh(uri), site, journal).make(here, network_of[uri], image, keys)
+
+    return on_all(by_uri(everyone), make)
 
 
 def seed_bytes(guest: Guest, keys: Keys) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
@@ -24,7 +23,7 @@ from density_study.cluster.model.store import MachineProgram, Store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.libvirt import removal
-from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
+from density_study.cluster.providers.libvirt.guests import guests, networks
 from density_study.cluster.providers.libvirt.host_checks import (
     check_hosts,
     check_kvm_of,
@@ -42,7 +41,7 @@ from density_study.cluster.providers.libvirt.image import (
 )
 from density_study.cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from density_study.cluster.providers.libvirt.keys import Keys, keys_of, make_keys
-from density_study.cluster.providers.libvirt.making import Maker
+from density_study.cluster.providers.libvirt.making import make_all
 from density_study.cluster.providers.libvirt.proofs import prove_disks
 from density_study.cluster.providers.libvirt.usage import guest_times
 from density_study.cluster.providers.libvirt.virsh import Virsh
@@ -58,7 +57,7 @@ from density_study.cluster.providers.provider import (
     Provider,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
-from density_study.cluster.providers.ssh.channel import channel, close_channels
+from density_study.cluster.providers.ssh.channel import channel, close_channels, on_all
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.stacks import moved
 from density_study.cluster.render.blueprint import NodePaths
@@ -142,9 +141,8 @@ class LibvirtProvider(Provider[Topology]):
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
         InputError. The same where CPUs cannot be divided as the study says."""
         check_cpus(topology.variant.network, min(node.cores for node in topology.nodes))
-        for host in topology.occupied:
-            if host.vms is not None:
-                Virsh(host.vms.uri).run("version")
+        uris = {host.name: host.vms.uri for host in topology.occupied if host.vms}
+        on_all(uris, lambda _, uri: Virsh(uri).run("version"))
         if topology.isolation is self.isolation:
             guests(Site(Path(), tag), topology, _cpus(topology))
 
@@ -152,11 +150,7 @@ class LibvirtProvider(Provider[Topology]):
         image = _image(topology)
         everyone = guests(site, topology, _cpus(topology))
         keys = make_keys(site, topology, journal)
-        network_of = networks(site, topology)
-        accelerations: dict[str, Accel] = {}
-        for uri, here in by_uri(everyone).items():
-            maker = Maker(Virsh(uri), site, journal)
-            accelerations[uri] = maker.make(here, network_of[uri], image, keys)
+        accelerations = make_all(site, journal, everyone, networks(site, topology), image, keys)
         _journal_targets(site, journal, keys, topology)
         transport = self.transport(site, journal)
         seconds = await_guests(transport, everyone, accelerations)
@@ -218,18 +212,16 @@ class LibvirtProvider(Provider[Topology]):
                 build.destroy()
         finally:
             close_channels()
-            for uri in removal.uris_of(site, journal):
-                removal.remove(Virsh(uri), site.tag, journal)
+            removal.remove_all(site, journal)
             shutil.rmtree(keys_of(site).folder, ignore_errors=True)
         return self.leftovers(site, journal)
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build, keys = _on_hosts(site, journal), keys_of(site).folder
-        uris = removal.uris_of(site, journal)
         machines = [
             f"{kind} {name} on {uri}"
-            for uri in uris
-            for kind, names in removal.find(Virsh(uri), site.tag).items()
+            for uri, there in removal.find_all(site, journal).items()
+            for kind, names in there.items()
             for name in names
         ]
         return (
@@ -261,8 +253,7 @@ def _cpus(topology: Topology) -> dict[str, Cpus]:
         for host in topology.occupied
         if host.vms is not None and host.vms.vcpus == "pinned"
     }
-    with ThreadPoolExecutor(max_workers=max(1, len(uris))) as pool:
-        return dict(zip(uris, pool.map(_cpus_at, uris.values()), strict=True))
+    return on_all(uris, lambda _, uri: _cpus_at(uri))
 
 
 @cache

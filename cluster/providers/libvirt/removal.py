@@ -11,12 +11,25 @@ from density_study.cluster.providers.libvirt.guests import VOLUMES
 from density_study.cluster.providers.libvirt.names import METADATA_URI, prefix, uuid_of
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.libvirt.xml import tag_in
+from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.state.journal import Journal
 
 
 def uris_of(site: Site, journal: Journal) -> list[str]:
     """Every libvirt in which this build intended to make something."""
     return sorted({intent.uri for intent in journal.intents(tag=site.tag) if intent.uri})
+
+
+def remove_all(site: Site, journal: Journal) -> None:
+    """`remove` in all of them at once: one that does not answer does not keep the others'."""
+    uris = uris_of(site, journal)
+    on_all(dict.fromkeys(uris), lambda uri, _: remove(Virsh(uri), site.tag, journal))
+
+
+def find_all(site: Site, journal: Journal) -> dict[str, dict[str, list[str]]]:
+    """`find`, by the URI."""
+    uris = uris_of(site, journal)
+    return on_all(dict.fromkeys(uris), lambda uri, _: find(Virsh(uri), site.tag))
 
 
 def find(virsh: Virsh, tag: str) -> dict[str, list[str]]:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from density_study.cluster.machine import describe
 from density_study.cluster.machine.describe import describe_guest_host
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.libvirt import host_checks
+from density_study.cluster.providers.libvirt import host_checks, making, removal
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.host_checks import (
     check_hosts,
     check_unused,
     free_on_hosts,
 )
+from density_study.cluster.providers.libvirt.making import Maker, make_all
 from density_study.cluster.providers.libvirt.provider import LibvirtProvider
+from density_study.cluster.state.journal import Journal
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.preflight import checks
 from density_study.workloads.planning.resolve import planned_hosts
@@ -168,3 +173,52 @@ def test_a_libvirt_that_does_not_answer_is_another_fault() -> None:
     with pytest.raises(StudyError, match="virsh version failed") as caught:
         check_kvm(FakeVirsh("version", "domcapabilities"))  # type: ignore[arg-type]
     assert not isinstance(caught.value, InputError)
+
+
+SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
+NINE = [f"qemu+ssh://study@192.0.2.{n}/system" for n in range(1, 10)]
+
+
+def test_guests_of_all_hosts_are_made_and_removed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """72 guests on nine hosts take the time of eight on one: nobody passes the barrier alone."""
+    everyone = threading.Barrier(len(NINE), timeout=10)
+    guests = [SimpleNamespace(vms=SimpleNamespace(uri=uri)) for uri in NINE for _ in range(8)]
+    monkeypatch.setattr(making, "Virsh", lambda uri: SimpleNamespace(uri=uri))
+    monkeypatch.setattr(Maker, "make", lambda self, here, *_: (everyone.wait(), len(here))[1])
+    made = make_all(SITE, None, guests, dict.fromkeys(NINE), tmp_path, None)  # type: ignore[arg-type]
+    assert made == dict.fromkeys(NINE, 8)
+    journal = Journal(tmp_path / "journal.jsonl")
+    for uri in NINE:
+        journal.intend("make-network", SITE.tag, uri=uri, network="n")
+    monkeypatch.setattr(removal, "Virsh", lambda uri: SimpleNamespace(uri=uri))
+    removed = []
+
+    def remove(virsh: Any, tag: str, _: Journal) -> None:
+        everyone.wait()
+        if virsh.uri == NINE[0]:
+            raise StudyError("it does not answer.", virsh.uri, "look at it.")
+        removed.append(virsh.uri)
+
+    monkeypatch.setattr(removal, "remove", remove)
+    with pytest.raises(StudyError, match="does not answer"):
+        removal.remove_all(SITE, journal)
+    assert sorted(removed) == NINE[1:], "one that does not answer keeps nobody's guests"
+    monkeypatch.setattr(removal, "find", lambda virsh, _: {"domain": [str(everyone.wait())]})
+    assert list(removal.find_all(SITE, journal)) == NINE
+
+
+def test_hosts_of_guests_are_asked_at_once(
+    topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=10)
+    fine = {"missing": [], "bridge": True, "no_kvm": ""}
+
+    def answer(name: str, *arguments: Any) -> Any:
+        both.wait()
+        return {"guest-host": fine, "available-memory-mib": 1, "free-disks": {}}[name]
+
+    monkeypatch.setattr(host_checks, "act_on", lambda _: answer)
+    check_hosts(topologies[-1])
+    assert free_on_hosts(topologies[-1]).keys() == {"h1", "h2"}
