@@ -63,7 +63,7 @@ from density_study.cluster.providers.stacks import moved
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.stack import Java, ensure_all, stack_home
 from density_study.cluster.stack.machine_software import THIS_MACHINE
-from density_study.cluster.state.events import Accel, GuestsUp, HostReach, NodeReach
+from density_study.cluster.state.events import GuestsUp, HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 from density_study.cluster.state.timeout_scale import EMULATED, timeout_scale
