@@ -7,9 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from density_study.cluster.machine.disk_type import Probe
-from density_study.cluster.model.errors import InputError, each_of
+from density_study.cluster.model.errors import InputError, StudyError, each_of
 from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits, Login
 from density_study.cluster.providers.libvirt.programs import check_guest_programs
+from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
 from density_study.cluster.render.names import check_path
@@ -175,8 +176,7 @@ def write_keys(study: Study, to: Path) -> Path:
 def _hosts(study: Study, machines: Mapping[str, Examined]) -> tuple[Host, ...]:
     parts = rules_of(study.provider).parts(study)
 
-    def host(numbered: tuple[int, HostSpec]) -> Host:
-        index, spec = numbered
+    def resolved(index: int, spec: HostSpec) -> Host:
         return Host(
             name=spec.name,
             address=spec.address,
@@ -192,7 +192,20 @@ def _hosts(study: Study, machines: Mapping[str, Examined]) -> tuple[Host, ...]:
             containers=parts[index],
         )
 
-    return tuple(each_of(enumerate(study.hosts), host))
+    def tried(_: str, numbered: tuple[int, HostSpec]) -> Host | StudyError:
+        try:
+            return resolved(*numbered)
+        except StudyError as error:
+            return error
+
+    def found(answer: Host | StudyError) -> Host:
+        if isinstance(answer, StudyError):
+            raise answer
+        return answer
+
+    # a probe of each of many drives takes a second
+    numbered = {spec.name: (index, spec) for index, spec in enumerate(study.hosts)}
+    return tuple(each_of(on_all(numbered, tried).values(), found))
 
 
 def _cores(spec: HostSpec, index: int, usable: int) -> int:

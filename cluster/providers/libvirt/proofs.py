@@ -9,6 +9,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Disk
 from density_study.cluster.providers.emulation import prove
 from density_study.cluster.providers.libvirt.guests import Guest
+from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.state.events import DiskEmulated
@@ -22,30 +23,37 @@ def prove_disks(
     """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
     does not behave like its disk type, or its limits do not hold.
 
-    In an emulated guest the figure is recorded but not judged: it describes the emulator.
+    Hosts are probed side by side, the drives of a host one after the other: they may share a controller. In
+    an emulated guest the figure is recorded but not judged: it describes the emulator.
     """
     emulated = "tcg" in acceleration(transport.tag, journal).values()
-    seen: set[tuple[str, Disk]] = set()
+
+    def prove_host(host: str, here: Sequence[Guest]) -> None:
+        seen: set[Disk] = set()
+        for guest in here:
+            node = guest.node
+            parts = zip(node.disks, guest.data, places.data_of(node), strict=True)
+            for drive, part, path in parts:
+                if drive in seen:
+                    continue
+                seen.add(drive)
+                disk, folder = f"{host}:{drive.path}", f"{path}/tmp"
+                if part.limits is not None:
+                    proof = prove(transport, node, folder, part.limits)
+                    journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
+                    continue
+                probe = Probe(**transport.act(node, "probe", folder))
+                read_ms = round(probe.random_4k_read_ms, 3)
+                result = {"random_4k_read_ms": read_ms, "disk_type": probe.disk_type}
+                journal.write("probed", tag=transport.tag, disk=disk, result=result)
+                if not emulated and probe.disk_type not in (None, drive.disk_type):
+                    raise _wrong_disk_type(drive, probe, host)
+
+    workers: dict[str, list[Guest]] = {}
     for guest in everyone:
-        node = guest.node
-        if "worker" not in node.roles:
-            continue
-        parts = zip(node.disks, guest.data, places.data_of(node), strict=True)
-        for drive, part, path in parts:
-            if (node.host, drive) in seen:
-                continue
-            seen.add((node.host, drive))
-            disk, folder = f"{node.host}:{drive.path}", f"{path}/tmp"
-            if part.limits is not None:
-                proof = prove(transport, node, folder, part.limits)
-                journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
-                continue
-            probe = Probe(**transport.act(node, "probe", folder))
-            read_ms = round(probe.random_4k_read_ms, 3)
-            result = {"random_4k_read_ms": read_ms, "disk_type": probe.disk_type}
-            journal.write("probed", tag=transport.tag, disk=disk, result=result)
-            if not emulated and probe.disk_type not in (None, drive.disk_type):
-                raise _wrong_disk_type(drive, probe, node.host)
+        if "worker" in guest.node.roles:
+            workers.setdefault(guest.node.host, []).append(guest)
+    on_all(workers, prove_host)
 
 
 def _wrong_disk_type(drive: Disk, probe: Probe, host: str) -> StudyError:
