@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from density_study.cluster.machine.disk_type import Probe
-from density_study.cluster.model.errors import InputError, StudyError, each_of
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits, Login
 from density_study.cluster.providers.libvirt.programs import check_guest_programs
-from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
 from density_study.cluster.render.names import check_path
@@ -192,20 +192,9 @@ def _hosts(study: Study, machines: Mapping[str, Examined]) -> tuple[Host, ...]:
             containers=parts[index],
         )
 
-    def tried(_: str, numbered: tuple[int, HostSpec]) -> Host | StudyError:
-        try:
-            return resolved(*numbered)
-        except StudyError as error:
-            return error
-
-    def found(answer: Host | StudyError) -> Host:
-        if isinstance(answer, StudyError):
-            raise answer
-        return answer
-
-    # a probe of each of many drives takes a second
-    numbered = {spec.name: (index, spec) for index, spec in enumerate(study.hosts)}
-    return tuple(each_of(on_all(numbered, tried).values(), found))
+    with ThreadPoolExecutor(max(1, len(study.hosts))) as pool:  # a probe of a drive takes a second
+        begun = [pool.submit(resolved, index, spec) for index, spec in enumerate(study.hosts)]
+    return tuple(each_of(begun, Future.result))
 
 
 def _cores(spec: HostSpec, index: int, usable: int) -> int:
