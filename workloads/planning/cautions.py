@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
+from density_study.cluster.machine.equality.judgement import in_words
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import Plan
@@ -14,6 +15,9 @@ from density_study.workloads.testdfsio.test_case import DfsioTestCase
 LARGEST_G1_HEAP_MIB = 64 * 1024
 """Beyond, the pauses of G1 are no longer those of HBase as it is run: hbase.apache.org/book.html#gc and
 Cloudera's guides stay at 32 GB and put caches beside the heap."""
+SYSTEM_MIB, QEMU_MIB, PAGE_TABLES = 512, 256, 2 * 8 / 4096
+"""What a host of VMs needs for itself: its system; a QEMU for each VM; and, of the VMs' memory, tables of 8
+bytes for each page of 4 KiB, in QEMU and for the processor's second translation."""
 LEAST_USED = 0.75
 """Share of the map slots that a TestDFSIO job uses while it runs."""
 
@@ -21,6 +25,7 @@ LEAST_USED = 0.75
 def cautions_of(plan: Plan) -> Iterator[str]:
     yield from _large_heaps(plan)
     yield from _lonely_maps(plan)
+    yield from _small_reserves(plan)
 
 
 def _large_heaps(plan: Plan) -> Iterator[str]:
@@ -64,4 +69,22 @@ def _lonely_maps(plan: Plan) -> Iterator[str]:
         yield (
             f"{name} on {', '.join(topologies)}: of {files} maps {at_once} run at once, and the last {alone} "
             f"alone, so that its rate is too low; write `files: {files - alone}`"
+        )
+
+
+def _small_reserves(plan: Plan) -> Iterator[str]:
+    """Hosts that VMs leave too little: they swap, or the kernel kills a VM."""
+    found: dict[str, int] = {}
+    for topology in plan.built:
+        for host in topology.hosts if topology.variant.vms_per_host else ():
+            here = [node for node in topology.nodes if node.host == host.name]
+            tables_mib = PAGE_TABLES * sum(node.memory_mib for node in here)
+            need_mib = ceil(SYSTEM_MIB + QEMU_MIB * len(here) + tables_mib)
+            if host.vms is not None and host.vms.reserve_mib < need_mib:
+                found[host.name] = max(found.get(host.name, 0), need_mib)
+    if found:
+        need_gib = ceil(max(found.values()) / 1024)
+        yield (
+            f"vms.host_reserve leaves hosts {in_words([*found])} less than their system, QEMU and page tables "
+            f"take; write `host_reserve: {need_gib} GiB`"
         )

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.planning.cautions import cautions_of
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.preflight import disks_too_small, written
 from density_study.workloads.planning.resolve import assumed_hosts
@@ -139,3 +140,16 @@ def test_data_disks_that_are_allocated_need_all_of_their_room(
         expected = taken_gib if topology.variant.vms_per_host else 28
         assert taken_mib == pytest.approx(expected * 1024, rel=0.05)
         assert most.taken_mib("/elsewhere", worker, topology) < 4096
+
+
+def test_a_reserve_that_the_host_itself_exceeds_is_named() -> None:
+    """1 GiB, the default, of 256: 8 VMs alone need 512 + 8 x 256 MiB, and tables of 0.4 % of their memory."""
+    def said(reserve: str) -> list[str]:
+        return [one for one in cautions_of(planned(guests(0, 8, vms={"host_reserve": reserve}))[1])
+                if "host_reserve" in one]  # fmt: skip
+
+    (caution,) = said("1 GiB")
+    assert "leaves hosts s1, s2, s3 and 6 more less than" in caution
+    assert "`host_reserve: 4 GiB`" in caution
+    assert said("4 GiB") == []
+    assert said("16 GiB") == []
