@@ -3,7 +3,7 @@ JVM takes its flags. Starts nothing but `java -version`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from density_study.cluster.model.errors import InputError
@@ -17,6 +17,22 @@ from density_study.cluster.stack.property_names import PROPERTIES, read_names
 from density_study.cluster.stack.recipes import recipe_of
 
 _KEY = ("factors", "configuration")
+_Bound = Callable[[Topology], int]
+_MOST: Mapping[str, tuple[_Bound, str]] = {
+    "dfs.datanode.failed.volumes.tolerated": (
+        lambda one: min((len(node.disks) for node in one.workers), default=1) - 1,
+        "a DataNode that tolerates the loss of all its drives does not start",
+    ),
+    "dfs.namenode.replication.min": (
+        lambda one: one.replication,
+        "no file has so many replicas (stack.replication), and its writer waits forever",
+    ),
+    "mapreduce.task.io.sort.mb": (
+        lambda one: one.variant.sizing.container_heap_mib - 1,
+        "a map has no such buffer in its heap; make stack.yarn.container larger",
+    ),
+}
+"""What a build bears of a property at most, and why; other bounds are those of every build (value_kinds.txt)."""
 
 
 def check_versions(versions: Iterable[Versions]) -> None:
@@ -39,12 +55,14 @@ def check_versions(versions: Iterable[Versions]) -> None:
 
 
 def check_properties(topology: Topology) -> None:
-    """InputError for a property that the variant's versions do not know: it would have no effect.
+    """InputError for a value that this build does not bear, and for a property that the variant's versions do
+    not know: it would have no effect.
 
-    Nobody knows, and nothing is checked, as long as a stack is not in the cache.
+    Nobody knows that, and it is not checked, as long as a stack is not in the cache.
     """
     if not topology.variant.configuration.properties:
         return
+    _check_bounds(topology)
     homes = {name: stack_home(name, topology.variant.versions) for name in ("hadoop", "hbase")}
     if not all((home / PROPERTIES).is_file() for home in homes.values()):
         return
@@ -62,6 +80,20 @@ def check_properties(topology: Topology) -> None:
                     if near
                     else "check the spelling, the file and the version.",
                     (*_KEY, topology.levels["configuration"], site, name),
+                )
+
+
+def _check_bounds(topology: Topology) -> None:
+    for site, properties in topology.variant.configuration.properties.items():
+        for name in properties.keys() & _MOST.keys():
+            bound, why = _MOST[name]
+            if int(properties[name]) > (most := bound(topology)):
+                level = topology.levels["configuration"]
+                raise InputError(
+                    f"{name} is {properties[name]}, and at most {most} in {topology.name}: {why}.",
+                    f"configuration {level}, {site}",
+                    f"write {most} or less.",
+                    (*_KEY, level, site, name),
                 )
 
 

@@ -51,6 +51,25 @@ def test_an_unknown_property_is_named_with_versions_and_the_nearest_one() -> Non
     assert caught.value.key == ("factors", "configuration", "mine", "hdfs-site", "dfs.knwon")
 
 
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("dfs.datanode.failed.volumes.tolerated", 0),
+        ("dfs.namenode.replication.min", 1),
+        ("mapreduce.task.io.sort.mb", 175),
+    ],
+)
+def test_a_value_that_this_build_does_not_bear_is_named_with_the_most_it_bears(
+    name: str, most: int, cache: Path
+) -> None:
+    """One drive, one replica, and heaps of 176 MiB in containers of 256."""
+    (cache / "hbase" / PROPERTIES).unlink()
+    check_properties(variant(Configuration({"hdfs-site": {name: str(most)}})))
+    with pytest.raises(InputError, match=f"{name} is {most + 1}, and at most {most} in ") as caught:
+        check_properties(variant(Configuration({"hdfs-site": {name: str(most + 1)}})))
+    assert caught.value.key == ("factors", "configuration", "mine", "hdfs-site", name)
+
+
 @pytest.mark.usefixtures("cache")
 def test_hdfs_does_not_read_what_only_hbase_knows() -> None:
     with pytest.raises(InputError, match=r"hbase\.known is unknown"):
