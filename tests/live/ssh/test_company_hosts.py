@@ -138,6 +138,25 @@ def only_ipv6(hosts: Hosts) -> AbstractContextManager[None]:
     return _known_as(hosts, _addresses(hosts).replace(f"{hosts.addresses['h1']} ", "fd00::11 "))
 
 
+@contextmanager
+def ipv6_alone(hosts: Hosts) -> Iterator[None]:
+    """h1 has no IPv4 address, and SSH reaches it by IPv6 from the jump host."""
+    numbers = {name: f"fd00::{place}" for place, name in enumerate(hosts.names, 10)}
+    own = hosts.addresses["h1"]
+    lines = "".join(f"{number} {name}.{DOMAIN} {name}\n" for name, number in numbers.items())
+    try:
+        for name, number in numbers.items():
+            hosts.on(name, "ip", "addr", "add", f"{number}/64", "dev", "eth0", "nodad")
+            _resolve(hosts, name, f"127.0.0.1 localhost\n{lines}")
+        hosts.on("h1", "ip", "addr", "del", f"{own}/24", "dev", "eth0")
+        yield
+    finally:
+        hosts.on("h1", "ip", "addr", "add", f"{own}/24", "dev", "eth0")
+        for name, number in numbers.items():
+            hosts.on(name, "ip", "addr", "del", f"{number}/64", "dev", "eth0")
+            _resolve(hosts, name, _addresses(hosts))
+
+
 def name_unknown(hosts: Hosts) -> AbstractContextManager[None]:
     lines = _addresses(hosts).splitlines(True)
     return _known_as(hosts, "".join(line for line in lines if "m1" not in line))
@@ -220,6 +239,7 @@ def sudo_wants_a_password(hosts: Hosts) -> Iterator[None]:
     [
         (own_name_is_loopback, "takes h1.corp.example for 127.0.1.1", "/etc/hosts"),
         (only_ipv6, "nothing can listen on h1.corp.example", "IPv4"),
+        (ipv6_alone, "nothing can listen on h1.corp.example", "Hadoop does not support IPv6"),
         (name_unknown, "h1 cannot connect to m1.corp.example:", "know the addresses' names"),
         (firewalled, "m1 cannot connect to h1.corp.example:21000", "firewall-cmd"),
         (old_python, "h1 lacks Python 3.11", "ssh.python"),
