@@ -18,16 +18,19 @@ from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.options import find_program, ssh_options
 from density_study.cluster.providers.ssh.sudo_rules import UNITS, sha256
+from density_study.cluster.stack.requirements import JDK_PACKAGES, PACKAGES
 
 TIMEOUT_S = 60.0
 _RPM = "packages by rpm"
 _BY_RPM = f"command -v dnf >/dev/null 2>&1 && echo '{_RPM}'"
 _RPM_NAMES = {
-    "python3": "python3.11", "default-jdk-headless": "java-17-openjdk-headless",
+    "python3": "python3.11", "default-jdk-headless": "java-21-openjdk-headless",
     "libvirt-daemon-system libvirt-daemon-driver-qemu": "libvirt", "qemu-system-x86": "qemu-kvm",
     "qemu-utils": "qemu-img", "libvirt-clients": "libvirt-client", "openssh-client": "openssh-clients",
 }  # fmt: skip
-"""Of RHEL 8 and 9, where they differ from Debian's."""
+"""Of RHEL 8 to 10, where they differ from Debian's."""
+_RELEASE = "VERSION_CODENAME="
+_OF_RELEASE = f"grep '^{_RELEASE}' /etc/os-release 2>/dev/null"
 _MAX_OUTPUT_BYTES = 2**16
 HERE = "this machine"
 
@@ -49,6 +52,11 @@ class Need:
     def by_rpm(self) -> Need:
         """The same on RHEL and its like."""
         return replace(self, package=_RPM_NAMES.get(self.package, self.package), installer="dnf")
+
+    def by_release(self, codename: str) -> Need:
+        """The same on a release of Debian or Ubuntu, whose default JDK may be too new."""
+        newer = codename not in ("", *JDK_PACKAGES) and self.package == JAVA.package
+        return replace(self, package=PACKAGES["apt-get install"]["JDK"]) if newer else self
 
     @property
     def line(self) -> str:
@@ -143,7 +151,7 @@ def _install_rules(machine: Requirements) -> str:
 def _missing(machine: Requirements) -> list[Need]:
     python = machine.target.python if machine.target else OWN_PYTHON
     lines = (need.line.replace("{python}", shlex.quote(python)) for need in machine.needs)
-    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *lines, _BY_RPM])
+    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *lines, _OF_RELEASE, _BY_RPM])
     environment = machine.target.environment if machine.target else ()
     shell = [*environment, "sh", "-c", script]
     if machine.target is not None:
@@ -162,4 +170,7 @@ def _missing(machine: Requirements) -> list[Need]:
         ) from error
     names = done.stdout.splitlines()
     lacking = [need for need in machine.needs if need.program in names]
-    return [need.by_rpm() for need in lacking] if _RPM in names else lacking
+    if _RPM in names:
+        return [need.by_rpm() for need in lacking]
+    found = [one.removeprefix(_RELEASE).strip("\"'") for one in names if one.startswith(_RELEASE)]
+    return [need.by_release("".join(found[:1])) for need in lacking]

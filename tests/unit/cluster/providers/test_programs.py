@@ -12,6 +12,7 @@ import pytest
 from density_study.cluster.machine.as_root import INSTALLED, source
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import programs
 from density_study.cluster.providers.ssh.programs import (
     SYSTEMD,
     UNDER_SYSTEMD,
@@ -132,9 +133,26 @@ def test_packages_have_the_names_of_the_hosts_distribution(lab: Lab) -> None:
     with pytest.raises(InputError) as caught:
         plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
     assert caught.value.remedy.startswith(
-        "install the packages: on h1, dnf install java-17-openjdk-headless; "
+        "install the packages: on h1, dnf install java-21-openjdk-headless; "
         "on h2, apt-get install default-jdk-headless; "
     )
+
+
+@pytest.mark.parametrize(
+    ("codename", "package"),
+    [
+        ("bookworm", "default-jdk-headless"),
+        ("trixie", "default-jdk-headless"),
+        ("forky", "openjdk-21-jdk-headless"),  # its default is JDK 25
+        ("resolute", "openjdk-21-jdk-headless"),
+        ("", "default-jdk-headless"),
+    ],
+)
+def test_a_release_with_a_newer_default_jdk_is_told_an_older_one(
+    codename: str, package: str
+) -> None:
+    assert programs.JAVA.by_release(codename).package == package
+    assert programs.PYTHON.by_release(codename).package == "python3"
 
 
 def test_a_jdk_that_is_not_on_path_is_named_by_the_study(lab: Lab) -> None:
