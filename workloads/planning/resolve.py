@@ -76,8 +76,9 @@ def _over_ssh(
 
 
 def unknown_hosts(study: Study) -> tuple[str, ...]:
-    """Names of the hosts that only SSH can tell the cores or the memory of."""
-    if rules_of(study.provider).declares_hosts or study.ssh is None:
+    """Names of the hosts that only SSH can tell the cores or the memory of, where a plan depends on them: not
+    on those of an existing cluster, which are watched alone."""
+    if rules_of(study.provider).declares_hosts or study.ssh is None or study.existing:
         return ()
     return tuple(host.name for host in _remote(study) if "auto" in (host.cores, host.memory))
 
