@@ -32,7 +32,7 @@ _MOST: Mapping[str, tuple[_Bound, str]] = {
         "a map has no such buffer in its heap; make stack.yarn.container larger",
     ),
 }
-"""What a build bears of a property at most, and why; other bounds are those of every build (value_kinds.txt)."""
+"""What a build bears of a property at most, and why; bounds of every build are in render/value_kinds.txt."""
 
 
 def check_versions(versions: Iterable[Versions]) -> None:

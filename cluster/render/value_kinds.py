@@ -17,10 +17,16 @@ _PREFIXES = "kmgtpe"
 _KINDS = {
     "int": (r"[+-]?\d+", "a whole number without a unit"),
     "long": (r"[+-]?\d+", "a whole number without a unit"),
-    "bytes": (rf"-?\d+[{_PREFIXES}]?", "a whole number of bytes, with k, m, g, t, p, e or no unit,"),
+    "bytes": (
+        rf"-?\d+[{_PREFIXES}]?",
+        "a whole number of bytes, with k, m, g, t, p, e or no unit,",
+    ),
     "decimal": (r"[+-]?(\d+\.?\d*|\.\d+)(e-?\d+)?f?", "a number without a unit"),
     "switch": ("true|false", "true or false"),
-    "time": (r"-?\d+ ?(ns|us|ms|s|m|h|d)?", "a whole number with ns, us, ms, s, m, h, d or no unit"),
+    "time": (
+        r"-?\d+ ?(ns|us|ms|s|m|h|d)?",
+        "a whole number with ns, us, ms, s, m, h, d or no unit",
+    ),
 }
 """Kind -> what org.apache.hadoop.conf.Configuration can read, in lower case, and in words."""
 _UNREADABLE = {
@@ -57,7 +63,11 @@ def kind_fault(name: str, value: str) -> str:
     most = float("inf") if known.most is None else known.most
     if known.least is None or known.least <= number <= most:
         return ""
-    span = f"from {known.least:,.0f} to {most:,.0f}" if known.most else f"of at least {known.least:,.0f}"
+    span = (
+        f"from {known.least:,.0f} to {most:,.0f}"
+        if known.most
+        else f"of at least {known.least:,.0f}"
+    )
     because = f": {known.why}" if known.why else ""
     return f"{name} is {words} {span}, not {value[:80]!r}{because}"
 

@@ -85,6 +85,6 @@ def _small_reserves(plan: Plan) -> Iterator[str]:
     if found:
         need_gib = ceil(max(found.values()) / 1024)
         yield (
-            f"vms.host_reserve leaves hosts {in_words([*found])} less than their system, QEMU and page tables "
-            f"take; write `host_reserve: {need_gib} GiB`"
+            f"vms.host_reserve leaves hosts {in_words([*found])} less than their system, QEMU and page "
+            f"tables take; write `host_reserve: {need_gib} GiB`"
         )

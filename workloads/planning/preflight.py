@@ -132,9 +132,7 @@ def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
     yield from _shared_drives(nodes_of(study), plan.built[:1])
 
 
-def _shared_drives(
-    provider: Provider[Topology], topologies: Sequence[Topology]
-) -> Iterator[Check]:
+def _shared_drives(provider: Provider[Topology], topologies: Sequence[Topology]) -> Iterator[Check]:
     """Warnings about drives of a study that are one: nested folders, or one device mounted twice."""
     for topology in topologies:
         with suppress(StudyError, OSError):  # an earlier check has reported it

@@ -45,7 +45,6 @@ class Written:
         share = 1.0 if places == 1 else min(1.0, IMBALANCE / places)
         return here_mib + ceil(self.data_mib * share) + self.each_mib
 
-
     def taken_mib(self, folder: str, host: Host, topology: Topology) -> int:
         """MiB that the folder loses: guests' disks that are allocated as a whole take all of theirs."""
         need_mib = self.on_mib(folder, host, topology)

@@ -44,8 +44,8 @@ def _instead(address: str) -> str:
 def _without_domain(value: object) -> object:
     if isinstance(value, str) and "." in value:
         raise ValueError(
-            f"{value[:80]!r} is no name of a host: write a short one, such as {value.split('.')[0][:48]!r}, and "
-            "the domain in the key address"
+            f"{value[:80]!r} is no name of a host: write a short one, such as {value.split('.')[0][:48]!r}, "
+            "and the domain in the key address"
         )
     return value
 
@@ -54,8 +54,8 @@ def _folder(value: str) -> str:
     """Of a disk, which a study names by a folder."""
     if re.search(r"[*?{}\[\]]", value):
         raise ValueError(
-            f"{value[:80]!r} is a pattern, and none is expanded: write one entry for each disk; other hosts take "
-            "the list over by YAML's anchors (`disks: &disks [...]`, then `disks: *disks`)"
+            f"{value[:80]!r} is a pattern, and none is expanded: write one entry for each disk; other hosts "
+            "take the list over by YAML's anchors (`disks: &disks [...]`, then `disks: *disks`)"
         )
     if re.match(r"/dev/(?!shm(/|$))", value):
         raise ValueError(

@@ -65,8 +65,8 @@ class VmsSpec(Frozen):
     )
     preallocated: bool = Field(
         False,
-        description="Reserve `data_disk` on each drive when VMs are made: the host's file system then allocates "
-        "nothing while a trial writes, as it does for sparse disks, and never for the bare host.",
+        description="Reserve `data_disk` on each drive when VMs are made. The host's file system then allocates "
+        "nothing while VMs write; for sparse disks it does, and for the bare host it never does.",
     )
     images: Annotated[
         str,

@@ -142,7 +142,9 @@ def _program(name: str, _: Mapping[str, str]) -> str:
 def _selinux(what: str, places: Mapping[str, str]) -> str:
     """`mode`, or the type of the login, or of a folder for guests' images, if it is enforced: without that,
     types keep nobody from anything."""
-    mode = {"0": "permissive", "1": "enforcing"}.get(chosen(_ENFORCE)) if _ENFORCE.exists() else NONE
+    mode = (
+        {"0": "permissive", "1": "enforcing"}.get(chosen(_ENFORCE)) if _ENFORCE.exists() else NONE
+    )
     if what == "mode" or mode != "enforcing":
         return (mode or UNKNOWN) if what == "mode" else NONE
     if what == "images" and not _LIBVIRT.is_dir():

@@ -70,8 +70,8 @@ def volume_xml(
     public: bool = False,
     allocated: bool = False,
 ) -> str:
-    """A volume, sparse unless `allocated`; a clone of the raw image `backing` if given. A guest's disks hold its private key:
-    other users of the host can read a volume only if it is `public`, as an image is."""
+    """A volume, sparse unless `allocated`; a clone of the raw image `backing` if given. A guest's disks hold
+    its private key: other users of the host can read a volume only if it is `public`, as an image is."""
     return _TEMPLATES.get_template("volume.xml").render(
         name=name,
         capacity_bytes=capacity_bytes,

@@ -53,7 +53,10 @@ def defaults(jars: list[Path]) -> Iterator[tuple[str, str]]:
         with zipfile.ZipFile(path) as jar:
             for entry in (one for one in jar.namelist() if one.endswith("-default.xml")):
                 for one in ET.fromstring(jar.read(entry)).iter("property"):
-                    yield (one.findtext("name") or "").strip(), (one.findtext("value") or "").strip()
+                    yield (
+                        (one.findtext("name") or "").strip(),
+                        (one.findtext("value") or "").strip(),
+                    )
 
 
 def test_every_default_is_a_value_that_a_study_may_set(jars: list[Path]) -> None:

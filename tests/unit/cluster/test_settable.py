@@ -104,7 +104,7 @@ def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
         ("hbase.regionserver.handler.count", "0", "of at least 1, not '0': fewer than one serves nothing"),
         ("hbase.regionserver.handler.count", "60m", "without a unit, not '60m': a daemon that reads it ends"),
         ("hbase.regionserver.handler.count", "2147483648", "up to 2,147,483,647"),
-        ("hbase.ipc.server.callqueue.read.ratio", "1.5", "from 0 to 1, not '1.5': HBase changes other values"),
+        ("hbase.ipc.server.callqueue.read.ratio", "1.5", "from 0 to 1, not '1.5': HBase changes other"),
         ("hbase.rs.cacheblocksonwrite", "1", "true or false, not '1': other words count as not set"),
         ("hbase.hstore.compaction.min", "1", "HBase reads less as 2"),
         ("dfs.blocksize", "64k", "of at least 1,048,576, not '64k': the NameNode refuses"),

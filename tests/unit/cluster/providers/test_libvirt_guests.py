@@ -184,7 +184,9 @@ def test_a_clone_references_its_image() -> None:
 
 
 def test_data_disks_may_be_allocated_as_a_whole_and_stay_so(layout: Topology) -> None:
-    sparse, whole = (ET.fromstring(volume_xml("w1.data", 2**31, allocated=one)) for one in (False, True))
+    sparse, whole = (
+        ET.fromstring(volume_xml("w1.data", 2**31, allocated=one)) for one in (False, True)
+    )
     assert (sparse.findtext("allocation"), whole.findtext("allocation")) == ("0", str(2**31))
     (host,) = layout.hosts
     assert host.vms is not None

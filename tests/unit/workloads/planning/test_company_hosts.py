@@ -144,6 +144,7 @@ def test_data_disks_that_are_allocated_need_all_of_their_room(
 
 def test_a_reserve_that_the_host_itself_exceeds_is_named() -> None:
     """1 GiB, the default, of 256: 8 VMs alone need 512 + 8 x 256 MiB, and tables of 0.4 % of their memory."""
+
     def said(reserve: str) -> list[str]:
         return [one for one in cautions_of(planned(guests(0, 8, vms={"host_reserve": reserve}))[1])
                 if "host_reserve" in one]  # fmt: skip

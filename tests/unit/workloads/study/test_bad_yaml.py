@@ -136,7 +136,7 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
         ("seed:", "zzzz:", "zzzz", "check the spelling;"),
         # it stands elsewhere
         ("roles:", "port: 2222, roles:", "hosts[0].port", "did you mean ssh.port?"),
-        ("seed:", "configuration: x\nseed:", "configuration", "did you mean factors.configuration?"),
+        ("seed:", "jump: bastion\nseed:", "jump", "did you mean ssh.jump?"),
     ],
 )
 def test_the_error_for_a_misspelt_key_suggests_one_that_may_stand_there(

@@ -198,4 +198,7 @@ def test_each_compared_cluster_may_have_its_own_login(tmp_path: Path) -> None:
 def test_a_plan_asks_no_host_that_is_watched(tmp_path: Path) -> None:
     """They have no keys here, and their addresses are nobody's."""
     found = plan_study(spec(tmp_path, VARIANTS), runs=tmp_path / "runs").plan.topologies.values()
-    assert {host.name for one in found if one.existing for host in one.existing.watched} == {"d1", "d2"}
+    assert {host.name for one in found if one.existing for host in one.existing.watched} == {
+        "d1",
+        "d2",
+    }

@@ -122,7 +122,9 @@ def test_two_drives_that_are_one_are_named() -> None:
     hosts.shared = ("/data/3", "/data/7", "/var/tmp/study")
     found = list(_shared_drives(hosts, plan.built))  # type: ignore[arg-type]
     assert [one.name for one in found] == [f"drives of h{n}" for n in range(10)]
-    assert found[0].warning.startswith("/data/3 and /data/7 are on one device: the study counts 2 drives")
+    assert found[0].warning.startswith(
+        "/data/3 and /data/7 are on one device: the study counts 2 drives"
+    )
 
 
 def test_the_host_says_which_folders_share_a_device(tmp_path: Path) -> None:
