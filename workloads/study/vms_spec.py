@@ -65,8 +65,8 @@ class VmsSpec(Frozen):
     )
     preallocated: bool = Field(
         False,
-        description="Reserve `data_disk` on each drive when VMs are made. The host's file system then allocates "
-        "nothing while VMs write; for sparse disks it does, and for the bare host it never does.",
+        description="Reserve `data_disk` on each drive when VMs are made. For sparse disks, the host's file "
+        "system allocates while VMs write, which it never does for the bare host.",
     )
     images: Annotated[
         str,
