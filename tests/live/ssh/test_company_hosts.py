@@ -139,22 +139,35 @@ def only_ipv6(hosts: Hosts) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def ipv6_alone(hosts: Hosts) -> Iterator[None]:
-    """h1 has no IPv4 address, and SSH reaches it by IPv6 from the jump host."""
+def both_families(hosts: Hosts) -> Iterator[None]:
+    """Names have an address of IPv6, which comes first, and one of IPv4."""
     numbers = {name: f"fd00::{place}" for place, name in enumerate(hosts.names, 10)}
-    own = hosts.addresses["h1"]
     lines = "".join(f"{number} {name}.{DOMAIN} {name}\n" for name, number in numbers.items())
     try:
         for name, number in numbers.items():
             hosts.on(name, "ip", "addr", "add", f"{number}/64", "dev", "eth0", "nodad")
-            _resolve(hosts, name, f"127.0.0.1 localhost\n{lines}")
-        hosts.on("h1", "ip", "addr", "del", f"{own}/24", "dev", "eth0")
+            _resolve(hosts, name, lines + _addresses(hosts))
         yield
     finally:
-        hosts.on("h1", "ip", "addr", "add", f"{own}/24", "dev", "eth0")
         for name, number in numbers.items():
             hosts.on(name, "ip", "addr", "del", f"{number}/64", "dev", "eth0")
             _resolve(hosts, name, _addresses(hosts))
+
+
+@contextmanager
+def ipv6_alone(hosts: Hosts) -> Iterator[None]:
+    """h1 has no IPv4 address, and SSH reaches it by IPv6 from the jump host."""
+    own = hosts.addresses["h1"]
+    with both_families(hosts):
+        for name in hosts.names:
+            etc = hosts.folder / name / "etc" / "hosts"
+            kept = (line for line in etc.read_text().splitlines(True) if not line.startswith(own))
+            _resolve(hosts, name, "".join(kept))
+        hosts.on("h1", "ip", "addr", "del", f"{own}/24", "dev", "eth0")
+        try:
+            yield
+        finally:
+            hosts.on("h1", "ip", "addr", "add", f"{own}/24", "dev", "eth0")
 
 
 def name_unknown(hosts: Hosts) -> AbstractContextManager[None]:
@@ -265,4 +278,10 @@ def test_the_doctor_refuses_what_would_fail(
 
 def test_the_doctor_finds_no_fault_on_these_hosts(hosts: Hosts, runs: Path) -> None:
     code, output = study(hosts, runs, "doctor")
+    assert code == 0, output
+
+
+def test_names_may_have_addresses_of_both_families(hosts: Hosts, runs: Path) -> None:
+    with both_families(hosts):
+        code, output = study(hosts, runs, "doctor")
     assert code == 0, output
