@@ -19,6 +19,7 @@ from density_study.workloads.base.checked import (
 from density_study.workloads.base.yaml_text import Document
 
 UNKNOWN, MISSING = "extra_forbidden", "missing"
+_MEANT = "did you mean"
 MOST_LETTERS = 3000
 """Of all faults that are named."""
 
@@ -42,7 +43,9 @@ def fault_of(
             break
     if more := len(causes) - len(faults):
         faults[-1] = replace(faults[-1], what=f"{faults[-1].what} (and {more} more)")
-    return together(faults, document.name, f"{reference} lists every key with its unit.")
+    meant = (one.remedy.partition("?")[0] for one in faults if one.remedy.startswith(_MEANT))
+    hints = (f"{hint}? " for hint in dict.fromkeys(meant))
+    return together(faults, document.name, f"{''.join(hints)}{reference} lists every key with its unit.")
 
 
 def _causes(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -73,5 +76,5 @@ def _remedy(cause: Any, location: Sequence[Any], model: type[BaseModel], referen
     is_key = cause["type"] == UNKNOWN
     similar = similar_key(location, model) if is_key else similar_value(cause)
     hint = "check the spelling;" if is_key else "correct the value;"
-    hint = hint if similar is None else f"did you mean {similar}?"
+    hint = hint if similar is None else f"{_MEANT} {similar}?"
     return f"{hint} {reference} lists every key with its unit."

@@ -13,6 +13,8 @@ from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import whole_mib
 from density_study.workloads.base.test_case import WorkloadSpec
 
+_NEEDED = "a size in multiples of memory needs `memory` of every worker host as a quantity, like 96 GiB"
+
 
 def sized_by_memory(study: Any, specs: Mapping[str, type[WorkloadSpec]]) -> Any:
     """The keys of a study file with every such size as a number. What is faulty otherwise stays as it is, for
@@ -33,14 +35,15 @@ def sized_by_memory(study: Any, specs: Mapping[str, type[WorkloadSpec]]) -> Any:
 def _memory_mib(hosts: Any, *key: str | int) -> int:
     """Memory of the hosts with the role worker, together."""
     total_mib = 0
-    for host in hosts if isinstance(hosts, list) else ():
+    for index, host in enumerate(hosts if isinstance(hosts, list) else ()):
         if isinstance(host, dict) and "worker" in host.get("roles", ("worker",)):
+            memory = host.get("memory")
+            if memory in (None, "auto"):
+                raise FaultyKeyError(f"{_NEEDED}, not {memory or 'nothing'}", *key)
             try:
-                total_mib += whole_mib(host.get("memory"))
-            except ValueError:
-                raise FaultyKeyError(
-                    "a size in multiples of memory needs `memory` of every worker host as a quantity, for "
-                    "example 96 GiB",
-                    *key,
-                ) from None
+                total_mib += whole_mib(memory)
+            except ValueError as error:
+                raise FaultyKeyError(str(error), "hosts", index, "memory") from error
+    if not total_mib:
+        raise FaultyKeyError(f"{_NEEDED}, and there is none", *key)
     return total_mib

@@ -163,6 +163,7 @@ def test_all_faults_are_named_at_once_each_with_its_line_and_remedy() -> None:
         "sed": "did you mean seed?",
     }
     assert all(re.match(r"q\.yaml:\d+, key ", one.where) for one in caught.value.faults)
+    assert "did you mean mixes? did you mean seed? `" in caught.value.remedy
 
 
 def test_many_faults_are_named_up_to_a_length() -> None:

@@ -56,6 +56,7 @@ def test_only_worker_hosts_count() -> None:
     ("old", "new", "message"),
     [
         ("memory: 6 GiB", "memory: auto", "needs `memory` of every worker host as a quantity"),
+        ("memory: 6 GiB", "memory: 6G", "hosts[0].memory"),
         ("4x memory", "4 x memory", "write a whole number"),
         ("4x memory", "0x memory", "1 or more"),
         ("4x memory", "9999x memory", "YCSB counts in 32 bits"),
