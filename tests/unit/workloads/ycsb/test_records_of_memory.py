@@ -56,7 +56,6 @@ def test_only_worker_hosts_count() -> None:
     ("old", "new", "message"),
     [
         ("memory: 6 GiB", "memory: auto", "needs `memory` of every worker host as a quantity"),
-        ("memory: 6 GiB", "memory: 6G", "hosts[0].memory"),
         ("4x memory", "4 x memory", "write a whole number"),
         ("4x memory", "0x memory", "1 or more"),
         ("4x memory", "9999x memory", "YCSB counts in 32 bits"),
@@ -69,6 +68,12 @@ def test_faults_are_named(old: str, new: str, message: str) -> None:
         parse_study(faulty, "q.yaml")
     assert message in str(caught.value)
     assert "workloads[1].ycsb" in str(caught.value)
+
+
+def test_a_faulty_memory_is_named_by_its_host() -> None:
+    with pytest.raises(InputError, match=r"hosts\[0\]\.memory") as caught:
+        parse_study(text("[4x memory]").replace("memory: 6 GiB", "memory: 6G"), "q.yaml")
+    assert "workloads" not in str(caught.value)
 
 
 def test_what_cannot_fit_on_the_disks_is_known_before_it_starts(tmp_path: Path) -> None:
