@@ -86,7 +86,7 @@ def test_another_name_of_what_the_templates_fix_is_refused_too(name: str, ours: 
 
 def test_a_deprecated_name_is_refused_with_its_present_one() -> None:
     assert fault("dfs.block.size") == "dfs.block.size is a deprecated name; write dfs.blocksize"
-    assert fault("dfs.blocksize") == ""
+    assert fault("dfs.blocksize", "256m") == ""
 
 
 def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
