@@ -45,7 +45,9 @@ def fault_of(
         faults[-1] = replace(faults[-1], what=f"{faults[-1].what} (and {more} more)")
     meant = (one.remedy.partition("?")[0] for one in faults if one.remedy.startswith(_MEANT))
     hints = (f"{hint}? " for hint in dict.fromkeys(meant))
-    return together(faults, document.name, f"{''.join(hints)}{reference} lists every key with its unit.")
+    return together(
+        faults, document.name, f"{''.join(hints)}{reference} lists every key with its unit."
+    )
 
 
 def _causes(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], Any]]:

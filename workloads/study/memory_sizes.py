@@ -13,7 +13,9 @@ from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import whole_mib
 from density_study.workloads.base.test_case import WorkloadSpec
 
-_NEEDED = "a size in multiples of memory needs `memory` of every worker host as a quantity, like 96 GiB"
+_NEEDED = (
+    "a size in multiples of memory needs `memory` of every worker host as a quantity, like 96 GiB"
+)
 
 
 def sized_by_memory(study: Any, specs: Mapping[str, type[WorkloadSpec]]) -> Any:
