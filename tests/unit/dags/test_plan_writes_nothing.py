@@ -220,7 +220,7 @@ def test_plan_reports_a_disk_too_small_for_the_study(tmp_path: Path) -> None:
         argv = [sys.executable, "-m", "density_study.dags.cli.main", "plan", str(spec), *more]
         ended = subprocess.run(argv, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
-        assert (f"disk {tmp_path} has" in ended.stdout) == reported
+        assert (f"disk {tmp_path} and " in ended.stdout) == reported, "the runs are on its device"
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs openssh-client")

@@ -135,7 +135,7 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
         ),
         ("seed:", "zzzz:", "zzzz", "check the spelling;"),
         # it stands elsewhere
-        ("roles:", "port: 2222, roles:", "hosts[0].port", "did you mean ssh.port?"),
+        ("roles:", "port: 2222\n    roles:", "hosts[0].port", "did you mean ssh.port?"),
         ("seed:", "jump: bastion\nseed:", "jump", "did you mean ssh.jump?"),
     ],
 )
