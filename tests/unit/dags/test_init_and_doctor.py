@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import socket
 import subprocess
@@ -223,6 +224,12 @@ def test_all_hosts_without_a_key_are_named_at_once(tmp_path: Path) -> None:
     assert "for 192.0.2.10" in done.output and "for 192.0.2.11" in done.output
 
 
+def leave_cores_to_hosts() -> None:
+    """Then a plan asks them."""
+    spec = Path("x.yaml")
+    spec.write_text(re.sub(r"cores: \d+", "cores: auto", spec.read_text()))
+
+
 class _Down:
     """A host that does not answer."""
 
@@ -237,6 +244,7 @@ def test_one_host_that_does_not_answer_is_found_before_anything_is_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     call("init", "x.yaml", *TWO)
+    leave_cores_to_hosts()
     monkeypatch.setattr(examined, "channel", lambda t: _Down(t) if "host2" in str(t) else _Up())
     monkeypatch.setattr(examined, "check_programs", lambda _: None)
     monkeypatch.setattr(resolve, "write_known_hosts", lambda *_: None)
@@ -249,6 +257,7 @@ def test_all_hosts_that_do_not_answer_are_named_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call("init", "x.yaml", *TWO)
+    leave_cores_to_hosts()
     monkeypatch.setattr(examined, "channel", _Down)
     monkeypatch.setattr(examined, "check_programs", lambda _: None)
     monkeypatch.setattr(resolve, "write_known_hosts", lambda *_: None)
