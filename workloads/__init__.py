@@ -1,1 +1,1 @@
-"""Studies, plans, trials and records; the workloads TestDFSIO, YCSB and a genomics pipeline; the monitors."""
+"""Studies, plans, trials and records; TestDFSIO, TeraSort, YCSB and a genomics pipeline; the monitors."""

@@ -165,7 +165,7 @@ class Topology(Flat, Placed):
 
     `order`: position among the study's topologies. The first level of a factor is its baseline.
 
-    `worker_stacks`: what programs of the workloads need on every worker, beyond the stacks of its daemons.
+    `worker_stacks`: what programs of the workloads need on workers and clients, beyond the daemons' stacks.
 
     `jit`: the compilers of all JVMs: both, or the first alone.
     """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import StoreStack, stores
-from density_study.cluster.model.versions import HBASE, VERSIONS, Versions, numbers
+from density_study.cluster.model.versions import HADOOP, HBASE, VERSIONS, Versions, numbers
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import LOCKS, Recipe
@@ -135,6 +135,11 @@ def _ycsb_stores(_: Versions) -> Recipe:
     )
 
 
+def _examples(_: Versions) -> Recipe:
+    """TeraSort's jar, of one version whatever the cluster has: only that differs between two variants."""
+    return Recipe("hadoop-examples", HADOOP, _HERE / "examples")
+
+
 def _gatk(_: Versions) -> Recipe:
     """GATK, for pipelines that name it."""
     return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
@@ -151,6 +156,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
     "gatk": _gatk,
+    "hadoop-examples": _examples,
 }
 
 

@@ -19,24 +19,23 @@ import pytest
 from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
-from density_study.cluster.model.cluster import Cluster, Site
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest.ingest import ingest
 from density_study.jobs.spark.session import spark_session
-from density_study.workloads.base.values import ClientRun, Window
-from density_study.workloads.base.workload import Collected, TrialContext
-from density_study.workloads.record.record import Record
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import Collected
 from density_study.workloads.tables import METRICS, TRIALS
 from density_study.workloads.tables.store import read_table
 from density_study.workloads.testdfsio.data import DataSet
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.support.builds import open_build, topology
+from tests.live.support.one_trial import run_trial
 from tests.support.dfsio_rates import slow_rates
-from tests.support.drafts import draft
 from tests.support.topologies import with_variant
 
 pytestmark = pytest.mark.timeout(400)
@@ -103,7 +102,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         spec.check_topology(placed)
     try:
         cluster = bring_up(site, placed, ensure_stacks(), journal)
-        outcomes = {name: run_trial(root, cluster, journal, name) for name in TEST_CASES}
+        outcomes = {
+            name: run_trial(root, cluster, journal, trial(name), spec, DfsioWorkload())
+            for name, spec in TEST_CASES.items()
+        }
         stored = {
             name: bool(DataSet(Hdfs(cluster), spec).stored().files)
             for name, spec in TEST_CASES.items()
@@ -120,38 +122,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         read_table(root, METRICS),
         read_table(root, TRIALS).set_index("trial"),
     )
-
-
-def run_trial(
-    root: Path, cluster: Cluster, journal: Journal, name: str
-) -> tuple[Collected, ClientRun]:
-    spec, workload = TEST_CASES[name], DfsioWorkload()
-    opening = draft(trial(name)).model_copy(
-        update={
-            "test_case": spec,
-            "test_case_id": spec.id,
-            "topology": cluster.topology,
-        }
-    )
-    record = Record.open(root / "records", opening)
-    transport = provider_named("local").transport(cluster.site, journal)
-    bench = TrialContext(cluster, transport, record, journal)
-    prepared = workload.prepare(bench, spec)
-    (client,) = workload.run(bench, spec)
-    collected = workload.collect(bench, spec, prepared)
-    window = Window(start_epoch_s=client.start_epoch_s, end_epoch_s=client.end_epoch_s)
-    record.close(
-        opening.model_copy(
-            update={
-                "state": "failed" if collected.faults else "complete",
-                "window": window,
-                "clients": (client,),
-                "cold": collected.cold,
-                "state_after": collected.state,
-            }
-        )
-    )
-    return collected, client
 
 
 @pytest.mark.parametrize("name", TEST_CASES)

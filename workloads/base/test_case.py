@@ -209,7 +209,7 @@ class TestCase(Frozen):
 
     @property
     def needs_stacks(self) -> tuple[str, ...]:
-        """Stacks that its programs need on every worker, beyond those of the daemons there."""
+        """Stacks that its programs need on every worker and client, beyond those of the daemons there."""
         return ()
 
     # Analysis

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from density_study.cluster.model.topology import ExistingTopology
 from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.terasort.test_case import TeraSortTestCase
 from density_study.workloads.testdfsio.modes import READS, WRITES
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.ycsb.test_case import YcsbTestCase
@@ -32,7 +33,8 @@ def requests_of(plan: Plan) -> tuple[Requests, ...]:
     }  # fmt: skip
     builds = sum(name in others for name in plan.builds.values())
     trials = [step for step in plan.trials if plan.builds[step.build] in others]
-    return (*_of_builds(builds, plan), *_of_jobs(trials), *_of_tables(trials)) if builds else ()
+    of_trials = (*_of_jobs(trials), *_of_sorts(trials), *_of_tables(trials))
+    return (*_of_builds(builds, plan), *of_trials) if builds else ()
 
 
 def _of_builds(builds: int, plan: Plan) -> Iterator[Requests]:
@@ -63,6 +65,16 @@ def _of_jobs(trials: list[Step]) -> Iterator[Requests]:
         mib = sum(job.data_mib for job in jobs if job.mode in modes)
         if mib:
             yield Requests("HDFS", f"files of TestDFSIO {verb}", f"{mib:,.0f} MiB")
+
+
+def _of_sorts(trials: list[Step]) -> Iterator[Requests]:
+    sorts = [step.test_case for step in trials if isinstance(step.test_case, TeraSortTestCase)]
+    if sorts:
+        tasks = max(max(one.files, one.reduces) for one in sorts)
+        jobs = f"{3 * len(sorts)} jobs, to make, sort and verify rows, of at least {tasks} tasks"
+        yield Requests("YARN", "submit to the queue (SUBMIT_APPLICATIONS)", jobs)
+        mib = sum(one.size_mib * (1 + one.output_copies) for one in sorts)
+        yield Requests("HDFS", "files of TeraSort written", f"up to {mib:,.0f} MiB")
 
 
 def _of_tables(trials: list[Step]) -> Iterator[Requests]:

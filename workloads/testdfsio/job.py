@@ -38,7 +38,7 @@ def job_arguments(
     Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
     """
     arguments = ["-D", f"test.build.data={base}"]
-    for name, value in _on_existing(given).items():
+    for name, value in on_existing(given).items():
         arguments += ["-D", f"{name}={value}"]
     if test_case.readers is not None and test_case.mode in READS:
         arguments += ["-D", f"mapreduce.job.running.map.limit={test_case.readers}"]
@@ -56,7 +56,8 @@ def job_arguments(
     return (*arguments, "-resFile", result_file)
 
 
-def _on_existing(given: ExistingCluster | None) -> dict[str, str]:
+def on_existing(given: ExistingCluster | None) -> dict[str, str]:
+    """Properties of a job on a cluster of others; empty on one of the study's own."""
     if given is None:
         return {}
     return {

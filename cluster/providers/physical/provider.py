@@ -100,7 +100,7 @@ class PhysicalProvider(Provider[Topology]):
         return NodePaths(folder / "conf", folder / "logs", data, more, cache)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
-        copies = (*_of_nodes(topology), *_of_clients(topology), *_of_workers(topology))
+        copies = (*_of_nodes(topology), *_of_clients(topology), *_of_workloads(topology))
         return moved(path, {copy.stack.home: copy.home for copy in copies})
 
     def software(self, topology: Topology) -> HostSoftware:
@@ -236,7 +236,7 @@ def _of_clients(topology: Topology) -> tuple[StackCopy, ...]:
 
 
 @cache
-def _of_workers(topology: Topology) -> tuple[StackCopy, ...]:
+def _of_workloads(topology: Topology) -> tuple[StackCopy, ...]:
     return _copies(topology, topology.worker_stacks, client=True)
 
 
@@ -244,7 +244,7 @@ def _of_host(topology: Topology, host: str) -> tuple[StackCopy, ...]:
     copies = [*_of_nodes(topology)]
     for nodes, further in (
         (topology.clients, _of_clients),
-        (topology.workers, _of_workers),
+        ((*topology.workers, *topology.clients), _of_workloads),
     ):
         if any(node.host == host for node in nodes):
             copies += further(topology)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from density_study.workloads.rows.every_table import table_named
 from density_study.workloads.rows.trial_rows import TrialRows
-from density_study.workloads.tables import TABLES, TRIALS, Table
+from density_study.workloads.tables import TRIALS, Table
 from density_study.workloads.tables.arrow import arrow_schema
 
 Row = dict[str, Any]
@@ -19,7 +20,7 @@ def made_rows(trial: Row, rows: Mapping[str, Iterable[Row] | pa.Table]) -> Trial
     made = {
         name: given
         if isinstance(given, pa.Table)
-        else pa.Table.from_pylist(list(given), arrow_schema(TABLES[name]))
+        else pa.Table.from_pylist(list(given), arrow_schema(table_named(name)))
         for name, given in rows.items()
     }
 

@@ -8,7 +8,7 @@ Source: `org.apache.hadoop.mapreduce.jobhistory.EventWriter` and `Events.avpr` o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from density_study.workloads.base.parsing import (
@@ -56,6 +56,7 @@ class JobHistory:
     with the job's own counts.
 
     status: SUCCEEDED, FAILED, KILLED, ...; None, like finish, if the job's end is not recorded.
+    counters: totals at the end of a job that succeeded, by group and name: TaskCounter.SPILLED_RECORDS.
     """
 
     job_id: str
@@ -67,6 +68,7 @@ class JobHistory:
     total_maps: int | None = None
     attempts: tuple[Attempt, ...] = ()
     problems: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def maps(self) -> tuple[Attempt, ...]:
@@ -164,7 +166,9 @@ class _Draft:
         }
 
     def finished(self, body: _Body) -> None:
+        counters = _counters(body)
         self._end(body, "SUCCEEDED")
+        self.job["counters"] = counters
 
     def ended_badly(self, body: _Body) -> None:
         self._end(body, _text(body, "jobStatus"))
@@ -237,6 +241,17 @@ def _whole(body: _Body, key: str) -> int:
     if type(value) is not int or not 0 <= value <= LONG_MAX:
         raise RejectedError(f"{key} is not a whole number from 0")
     return value
+
+
+def _counters(body: _Body) -> dict[str, int]:
+    try:
+        return {
+            f"{group['name'].rpartition('.')[2]}.{one['name']}": int(one["value"])
+            for group in body.get("totalCounters", {}).get("groups", ())
+            for one in group["counts"]
+        }
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise RejectedError("totalCounters are not counters") from None
 
 
 def _time_ms(body: _Body, key: str) -> int:

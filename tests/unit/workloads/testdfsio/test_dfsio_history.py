@@ -257,3 +257,16 @@ def test_the_three_rates_match_an_independent_reading_of_a_real_job() -> None:
     assert deviation == pytest.approx(printed.io_rate_stddev, rel=1e-3)
     assert totals.size_bytes / 2**20 == printed.total_mib
     assert 0 < phase_s < whole_s < printed.exec_time_s
+
+
+@pytest.mark.parametrize(
+    "counters", [[], {"groups": 1}, {"groups": [{}]}, {"groups": [{"name": "a", "counts": [{}]}]}]
+)
+def test_an_end_with_unreadable_counters_is_no_end(counters: object) -> None:
+    lines = [
+        *WHOLE[:-1],
+        WHOLE[-1].replace('"finishedMaps": 2', f'"totalCounters": {json.dumps(counters)}'),
+    ]
+    parsed = parse_history(history(*lines), "a.jhist")
+    (job,) = parsed.rows
+    assert job.status is None and "totalCounters" in parsed.quarantined[0].reason
