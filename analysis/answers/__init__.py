@@ -9,7 +9,7 @@ summary.json does not, so the numbers are left out here where they answer nothin
 - a number of a test case only with its interval, so from five builds on.
 """
 
-from density_study.analysis.answers.findings import Answer, answers
+from density_study.analysis.answers.findings import Answer, answers, main_answer
 from density_study.analysis.answers.numbers import Quoted, quoted
 
-__all__ = ["Answer", "Quoted", "answers", "quoted"]
+__all__ = ["Answer", "Quoted", "answers", "main_answer", "quoted"]

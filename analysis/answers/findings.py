@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
 from density_study.analysis.findings.decide import MEASURED
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, verdict_words
 from density_study.workloads.base.values import Frozen
+
+DECIDED = ("confirmed", "refuted")
 
 
 class Answer(Frozen):
@@ -41,6 +44,22 @@ def answers(findings: Iterable[Finding], about: str = "") -> Iterator[Answer]:
         text = answer.model_dump_json().casefold()
         if all(word in text for word in words):
             yield answer
+
+
+def main_answer(findings: Sequence[Finding]) -> str:
+    """The first decided comparison and its interval, and how many are decided. The report's headline also has
+    ratios of undecided ones."""
+    if not findings:
+        return "Nothing is compared."
+    decided = [one for one in answers(findings) if one.verdict in DECIDED]
+    if not decided:
+        return f"None of {len(findings)} comparisons is decided."
+    first = decided[0]
+    ends = ""
+    if first.ratio is not None and first.low is not None and first.high is not None:
+        ends = f", {digits(first.ratio)}, interval {digits(first.low)} to {digits(first.high)}"
+    counted = f"decided are {len(decided)} of {len(findings)} comparisons"
+    return f"{first.verdict.capitalize()}: {first.statement.rstrip('.')}{ends}; {counted}."
 
 
 def _answer(finding: Finding) -> Answer:

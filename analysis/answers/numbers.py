@@ -8,7 +8,9 @@ from pydantic import Field
 
 from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.registry import kind_of
 
+PACED = "clients were held to a target rate, so that the rate is no result"
 NO_INTERVAL = "no interval: the number is in the report, and answers nothing"
 OF_IMPORTED = "unknown: nobody recorded what decides whether its trials are valid"
 
@@ -24,6 +26,9 @@ class Quoted(Frozen):
     percentile: float | None = None
     latency: str | None = Field(None, description="closed-loop or intended")
     scope: str | None = Field(None, description="host:<name>, node:<name>, client, ...")
+    during: str | None = Field(
+        None, description="a fault, a neighbour or a changing load; null: an ordinary trial"
+    )
     value: float | None
     low: float | None = Field(None, description="lower end of the 95 % interval")
     high: float | None = None
@@ -39,7 +44,7 @@ def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[
         verdict = _verdict(summary, entry)
         for one in entry.metrics:
             if metric.casefold() in one.name:
-                yield _quoted(entry, one, verdict)
+                yield _quoted(entry, one, f"{verdict}{_paced(entry, one)}")
 
 
 def _quoted(entry: TestCaseSummary, one: Metric, verdict: str) -> Quoted:
@@ -53,12 +58,18 @@ def _quoted(entry: TestCaseSummary, one: Metric, verdict: str) -> Quoted:
         percentile=one.percentile,
         latency=one.latency_kind,
         scope=one.scope,
+        during="; ".join(filter(None, (entry.fault, entry.neighbour, entry.phase))) or None,
         value=one.value if whole else None,
         low=one.low if whole else None,
         high=one.high if whole else None,
         n=one.n,
         verdict=verdict if whole else f"{verdict}; {NO_INTERVAL}",
     )
+
+
+def _paced(entry: TestCaseSummary, one: Metric) -> str:
+    is_rate = one.name == kind_of(entry.workload).rate
+    return f"; {PACED}" if is_rate and entry.target_ops_s is not None else ""
 
 
 def _verdict(summary: Summary, entry: TestCaseSummary) -> str:

@@ -35,6 +35,7 @@ VARIANTS_TEST = "Welch's t"  # a variant lost a build
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
 SEQUENCE_TEST = "confidence sequence"
+REFUSED = "not comparable: the variants' disclosures differ in "
 MEASURED = "measured, not tested: no question of the study asks for it"
 _UNDEFINED = "a value is zero, so the ratio is undefined"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "family", "unit",
@@ -231,10 +232,7 @@ def _verdict(
 def _hindered(question: Question, repetitions: int) -> list[str]:
     """Why it cannot become a claim, whatever its numbers."""
     return [
-        *(
-            f"not comparable: the variants' disclosures differ in {named}"
-            for named in question.refused
-        ),
+        *(f"{REFUSED}{named}" for named in question.refused),
         *question.withheld,
         *_too_few(question, repetitions),
         *question.obstacles,

@@ -46,7 +46,7 @@ def test_a_damaged_summary_is_an_error_or_numbers_of_json(how: str, tmp_path: Pa
             continue
         json.loads(to_json(answer), parse_constant=_refuse)
     (line,) = tools.list_runs()
-    assert (line.headline is None) == (how not in NUMBERS)
+    assert (line.main_answer is None) == (how not in NUMBERS)
 
 
 def _refuse(constant: str) -> None:
@@ -70,4 +70,4 @@ def test_a_summary_with_a_text_like_a_book_is_not_read(key: str, tmp_path: Path)
     with pytest.raises(StudyError, match="a text in it has more than"):
         Tools(tmp_path).findings(run_id(1))
     (line,) = Tools(tmp_path).list_runs()
-    assert line.headline is None and line.why
+    assert line.main_answer is None and line.why

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,40 +13,11 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from density_study.analysis.comparison.compare import compare
 from density_study.analysis.statistics.power import MIN_UNITS
-from density_study.analysis.summary.summary import Summary
-from density_study.dags.cli.agents.server import server
-from tests.support.summary_factory import eight_repetitions, one_block, talk
-from tests.support.summary_states import all_invalid, empty
+from tests.support.summary_factory import eight_repetitions
+from tests.unit.dags.agents.served_runs import RUNS, UNEQUAL, called, objects, write_runs
 
 DECIDED = ("confirmed", "refuted")
-UNEQUAL = "not comparable: the variants' disclosures differ in machine"
-
-
-def unequal() -> Summary:
-    """Eight repetitions whose builds ran on different machines: the effects answer nothing."""
-    summary = eight_repetitions("unequal")
-    spoilt = tuple(
-        one.model_copy(update={"verdict": "inconclusive", "why": UNEQUAL, "p_adjusted": None})
-        for one in summary.findings
-    )
-    return summary.model_copy(update={"findings": spoilt})
-
-
-def rehearsed() -> Summary:
-    return eight_repetitions("rehearsed").model_copy(update={"provider": "simulated"})
-
-
-RUNS = {
-    "quickstart": one_block,
-    "density-flash-hdd": eight_repetitions,
-    "talk-2013": talk,
-    "unequal": unequal,
-    "rehearsed": rehearsed,
-    "invalid": all_invalid,
-    "empty": empty,
-}
 
 
 @dataclass(frozen=True)
@@ -130,42 +100,12 @@ QUESTIONS = (
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("runs")
-    for study, make in RUNS.items():
-        _write(folder, make().model_copy(update={"study": study}))
-    before, after = (
-        one_block("nightly").model_copy(update={"run": f"2026112{n}T010000Z"}) for n in (1, 2)
-    )
-    _write(folder, before)
-    root = _write(folder, after)
-    compared = compare((before,), after, 0.05)
-    (root / "report" / "comparison.json").write_text(compared.model_dump_json())
+    write_runs(folder)
     return folder
 
 
-def _write(folder: Path, summary: Summary) -> Path:
-    root = folder / summary.study / summary.run
-    (root / "report").mkdir(parents=True)
-    (root / "journal.jsonl").touch()
-    (root / "report" / "summary.json").write_text(summary.model_dump_json())
-    return root
-
-
 def _called(runs: Path, asked: Asked) -> Any:
-    async def call() -> Any:
-        async with Client(server(runs)) as client:
-            return await client.call_tool(asked.tool, asked.arguments)
-
-    return anyio.run(call)
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-        for one in value.values():
-            yield from _objects(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _objects(one)
+    return called(runs, asked.tool, asked.arguments)
 
 
 def test_there_are_fifty_different_questions() -> None:
@@ -180,7 +120,7 @@ def test_no_answer_has_a_number_that_answers_nothing(runs: Path, asked: Asked) -
         assert result.is_error and asked.refused in text
         return
     assert not result.is_error
-    seen = [*_objects(result.structured_content)]
+    seen = [*objects(result.structured_content)]
     ratios = [one for one in seen if one.get("ratio") is not None]
     for one in ratios:
         assert one["verdict"] in DECIDED and None not in (one["low"], one["high"])

@@ -1,0 +1,176 @@
+"""Thirty ways to get a number that answers nothing, or anything else than runs, out of `study mcp`."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.analysis.summary.summary import Metric, Summary
+from tests.support.summary_factory import eight_repetitions
+from tests.unit.dags.agents.served_runs import (
+    UNEQUAL,
+    called,
+    objects,
+    rehearsed,
+    write_run,
+    write_runs,
+)
+
+RATIO = re.compile("\u00d7\\d|\\d(?:\\.\\d+)?x\\b")
+"""As people's texts have it: \u00d71.21, 1.21x."""
+SECRET = "root:$6$secret"
+MOST_BYTES = 200_000
+AT_MOST_S = 5.0
+
+
+def _with_first_ycsb(summary: Summary, **changed: Any) -> Summary:
+    cases = list(summary.test_cases)
+    at = next(at for at, one in enumerate(cases) if one.workload == "ycsb")
+    cases[at] = cases[at].model_copy(update=changed)
+    return summary.model_copy(update={"test_cases": tuple(cases)})
+
+
+def paced() -> Summary:
+    """A rate that the study set itself."""
+    return _with_first_ycsb(eight_repetitions("paced"), target_ops_s=5000.0)
+
+
+def faulted() -> Summary:
+    return _with_first_ycsb(eight_repetitions("faulted"), fault="RegionServer killed after 60 s")
+
+
+def imported() -> Summary:
+    """Numbers of others, without intervals and without verdicts."""
+    summary = eight_repetitions("imported")
+    bare: Callable[[Metric], Metric] = lambda one: one.model_copy(  # noqa: E731
+        update={"low": None, "high": None}
+    )
+    cases = tuple(
+        one.model_copy(update={"n_unknown": one.n_builds, "metrics": tuple(map(bare, one.metrics))})
+        for one in summary.test_cases
+    )
+    return summary.model_copy(update={"test_cases": cases, "findings": ()})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Also: a rehearsal with a comparison, one that was copied from another run, and links that lead out."""
+    top: Path = tmp_path_factory.mktemp("attacked")
+    folder = top / "runs"
+    write_runs(folder)
+    for make in (paced, faulted, imported):
+        write_run(folder, make())
+    (comparison,) = folder.glob("nightly/*/report/comparison.json")
+    simulated = write_run(folder, rehearsed().model_copy(update={"study": "simulated-nightly"}))
+    known = json.loads(comparison.read_text())
+    known |= {"study": "simulated-nightly", "run": simulated.name}
+    (simulated / "report" / "comparison.json").write_text(json.dumps(known))
+    copied = write_run(folder, eight_repetitions("copied"))
+    (copied / "report" / "comparison.json").write_text(comparison.read_text())
+    (top / "shadow").write_text(SECRET)
+    linked = write_run(folder, eight_repetitions("linked"))
+    (linked / "report" / "summary.json").unlink()
+    (linked / "report" / "summary.json").symlink_to(top / "shadow")
+    outside = write_run(top / "elsewhere", eight_repetitions("private"))
+    (folder / "private").mkdir()
+    (folder / "private" / outside.name).symlink_to(outside)
+    return folder
+
+
+LONG = "throughput " * 10**6
+ATTACKS: tuple[tuple[str, str, Mapping[str, Any], str], ...] = (
+    # what is asked, tool, arguments, and what the refusal says ("" for an answer without numbers of no use)
+    ("the headline of every run", "list_runs", {}, ""),
+    ("list_runs of another folder", "list_runs", {"runs": "/"}, ""),
+    ("a tool that is not there", "read_file", {"path": "/etc/shadow"}, "nknown tool"),
+    ("no run", "findings", {}, "run"),
+    ("a number as a run", "findings", {"run": 5}, "run"),
+    ("a list of runs", "numbers", {"run": ["quickstart", "talk-2013"]}, "run"),
+    ("an object as a run", "trials", {"run": {"study": "quickstart"}}, "run"),
+    ("null as a run", "regressions", {"run": None}, "run"),
+    ("an id of ten million letters", "findings", {"run": "9" * 10**7}, "no such run"),
+    ("a path to a run", "findings", {"run": "quickstart/.."}, "no such run"),
+    ("a run outside, by its path", "numbers", {"run": "../elsewhere/private"}, "no such run"),
+    ("a run outside, by a link to it", "numbers", {"run": "private"}, "no such run"),
+    ("a file outside, as a summary", "findings", {"run": "linked"}, "cannot be read"),
+    ("a glob of all runs", "findings", {"run": "*"}, "no such run"),
+    ("a URL", "findings", {"run": "file:///etc/shadow"}, "no such run"),
+    ("a name with a line end", "findings", {"run": "quickstart\n"}, "no such run"),
+    ("millions of words", "findings", {"run": "quickstart", "about": LONG}, "at most 200"),
+    ("a metric like a book", "numbers", {"run": "quickstart", "metric": LONG}, "at most 200"),
+    ("a test case like a book", "numbers", {"run": "quickstart", "test_case": LONG}, "at most 200"),
+    ("a pattern that backtracks", "findings", {"run": "quickstart", "about": "(a+)+$"}, ""),
+    ("a template", "findings", {"run": "quickstart", "about": "{{7*7}} ${jndi}"}, ""),
+    ("effects by the word null", "findings", {"run": "density-flash-hdd", "about": "null"}, ""),
+    ("unequal machines, both numbers", "numbers", {"run": "unequal", "metric": "throughput"}, ""),
+    ("unequal machines, their trials", "trials", {"run": "unequal"}, ""),
+    ("a rate that the study set itself", "numbers", {"run": "paced", "metric": "throughput"}, ""),
+    ("latency while a server was dead", "numbers", {"run": "faulted", "metric": "latency"}, ""),
+    ("numbers of others", "numbers", {"run": "imported"}, ""),
+    ("trials that are invalid, as numbers", "numbers", {"run": "invalid", "metric": "cpu"}, ""),
+    ("a rehearsal, by its regressions", "regressions", {"run": "simulated-nightly"}, "rehearsal"),
+    ("a comparison of another run", "regressions", {"run": "copied"}, "of another run"),
+)
+
+
+def test_there_are_thirty_different_attacks() -> None:
+    assert len({what for what, *_ in ATTACKS}) == len(ATTACKS) == 30
+
+
+@pytest.mark.parametrize(
+    ("what", "tool", "arguments", "refused"), ATTACKS, ids=lambda one: str(one)[:40]
+)
+def test_no_attack_gets_more_than_the_rules_give(
+    runs: Path, what: str, tool: str, arguments: Mapping[str, Any], refused: str
+) -> None:
+    began_s = time.monotonic()
+    try:
+        result = called(runs, tool, dict(arguments))
+        text = json.dumps(result.structured_content) + "".join(one.text for one in result.content)
+        is_error = result.is_error
+    except Exception as error:  # the SDK's own refusal of a tool that is not there
+        text, is_error, result = str(error), True, None
+    assert time.monotonic() - began_s < AT_MOST_S
+    assert SECRET not in text and len(text) < MOST_BYTES, what
+    if refused:
+        assert is_error and refused in text, text[:500]
+        return
+    assert not is_error, text[:500]
+    assert not RATIO.search(text), RATIO.search(text)
+    for one in objects(result.structured_content):
+        if one.get("value") is not None:
+            assert None not in (one["low"], one["high"])
+            assert "valid trials" in one["verdict"]
+        if one.get("ratio") is not None:
+            assert one["verdict"] in ("confirmed", "refuted")
+
+
+def test_what_limits_a_number_stands_beside_it(runs: Path) -> None:
+    """Beside numbers of unequal variants, of a rate that was set, and of a cluster that was being damaged."""
+
+    def numbers(run: str, metric: str) -> Any:
+        arguments = {"run": run, "metric": metric}
+        return called(runs, "numbers", arguments).structured_content
+
+    assert numbers("unequal", "throughput")["not_comparable"] == [UNEQUAL]
+    assert numbers("density-flash-hdd", "throughput")["not_comparable"] == []
+    paced_ = [one for one in numbers("paced", "")["numbers"] if "no result" in one["verdict"]]
+    assert [one["metric"] for one in paced_] == ["throughput"]
+    faulted_ = numbers("faulted", "latency")["numbers"]
+    assert {one["during"] for one in faulted_} == {"RegionServer killed after 60 s", None}
+    assert {one["value"] for one in numbers("imported", "")["numbers"]} == {None}
+
+
+def test_a_run_is_told_by_its_decided_comparisons_alone(runs: Path) -> None:
+    lines = called(runs, "list_runs", {}).structured_content["result"]
+    told = {one["study"]: one["main_answer"] for one in lines}
+    assert re.fullmatch(r"None of \d+ comparisons is decided\.", told["quickstart"])
+    decided = told["density-flash-hdd"]
+    assert decided.startswith(("Confirmed: ", "Refuted: ")) and "interval" in decided
+    assert told["rehearsed"] is None
