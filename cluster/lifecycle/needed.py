@@ -101,14 +101,23 @@ def _ensure_store(topology: Topology) -> None:
     store_of(topology).software(software_of(topology))
 
 
-def check_pressure(host: Host) -> None:
-    """InputError if its kernel does not count stalls. A host that nobody can ask is not checked."""
+COUNTED = {
+    "pressure": ("pressure stall information", "boot it with psi=1"),
+    "energy": ("energy", "use a bare host whose /sys/class/powercap this user may read"),
+}
+"""Telemetry devices that some hosts do not have: what a host does not count, and what to do about it."""
+
+
+def check_device(device: str, host: Host) -> None:
+    """InputError if the host does not count what the device samples. A host that nobody can ask is not
+    checked."""
+    what, remedy = COUNTED[device]
     act = act_on(host)
-    if fault := act and act("pressure"):
+    if fault := act and act(device):
         raise InputError(
-            f"the kernel has no pressure stall information: {fault}.",
-            f"host {host.name!r}, monitor.also pressure",
-            "boot it with psi=1, or remove the device.",
+            f"the host has no {what}: {fault}.",
+            f"host {host.name!r}, monitor.also {device}",
+            f"{remedy}, or remove the device.",
         )
 
 

@@ -33,6 +33,7 @@ from density_study.cluster.machine.describe import (
     describe_disk,
     describe_guest_host,
     describe_machine,
+    energy_fault,
 )
 from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
 from density_study.cluster.machine.equality import quiet
@@ -184,6 +185,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "noise-changed": quiet.changed,
         "noisy": quiet.noisy,
         "not-reached": not_reached,
+        "energy": energy_fault,
         "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),

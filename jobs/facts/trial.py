@@ -19,6 +19,7 @@ from density_study.workloads.base.rows import (
 )
 from density_study.workloads.monitors.facts import monitor_checks, utilization_metrics
 from density_study.workloads.monitors.facts.canary import OF_OTHER_TRIALS, canary_metrics
+from density_study.workloads.monitors.facts.energy import energy_metrics
 from density_study.workloads.rows.facts import computed_metrics, facts_of, own_rate
 from density_study.workloads.rows.raw.file_kinds import SAMPLES, is_result
 from density_study.workloads.tables import CHECKS
@@ -54,6 +55,7 @@ def trial_facts(rows: Rows) -> Facts:
         *utilization_metrics(rows),
         *canary_metrics(rows),
         *of_workload.metrics,
+        *energy_metrics(rows, of_workload.metrics),
         *_block_caches(rows.trial),
         *added,
     ]

@@ -54,6 +54,18 @@ METRICS = (
         "canary_memory", "us", "fixed copy in memory",
         "time of the canary's copy of 1 MiB around the trial", better="lower", shown="list",
     ),
+    MetricKind(
+        "power", "W", "power", "mean power of the host's packages of cores and their memory (RAPL)",
+        better="lower", shown="list",
+    ),
+    MetricKind(
+        "energy_per_operation", "J", "energy for each operation",
+        "power of all watched hosts over the rate", better="lower",
+    ),
+    MetricKind(
+        "energy_per_mib", "J/MiB", "energy for each MiB",
+        "power of all watched hosts over the rate of the whole job", better="lower",
+    ),
     MetricKind("disk_read", "MiB/s", "disk read", "read from devices", shown="list"),
     MetricKind("disk_write", "MiB/s", "disk written", "written to devices", shown="list"),
     MetricKind(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from density_study.workloads.monitors import canary
 from density_study.workloads.monitors.devices import HOST, devices, header, title
+from density_study.workloads.monitors.energy import Energy
 from density_study.workloads.monitors.jmx import JmxPoller
 from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
@@ -40,6 +41,7 @@ READERS: Mapping[str, Callable[[], Callable[[], Counters]]] = {
     "network": lambda: network,
     "kernel": lambda: Kernel().read,
     "limits": lambda: Limits(_tag()).read,
+    "energy": lambda: Energy().read,
 }
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.

@@ -11,7 +11,13 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
-from density_study.cluster.lifecycle.needed import check_existing, check_pressure, exposed, software
+from density_study.cluster.lifecycle.needed import (
+    COUNTED,
+    check_device,
+    check_existing,
+    exposed,
+    software,
+)
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet
 from density_study.cluster.machine.host_commands import free_disks
 from density_study.cluster.model.errors import InputError, StudyError
@@ -172,12 +178,14 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     yield "dool", dool_path
     if "profile" in study.monitor.also:
         yield "async-profiler", partial(ensure, "profiler")
-    if "pressure" in study.monitor.also:
-        hosts = {host.name: host for topology in topologies for host in topology.hosts}
+    hosts = {host.name: host for topology in topologies for host in topology.hosts}
+    for device in (one for one in COUNTED if one in study.monitor.also):
         for host in hosts.values():
             unknown = "" if act_on(host) else f" (unknown of a host {UNASKED})"
-            name = f"pressure stall information of {host.name}{unknown}"
-            yield name, partial(check_pressure, host)
+            yield (
+                f"{COUNTED[device][0]} of {host.name}{unknown}",
+                partial(check_device, device, host),
+            )
     if study.quiet:
         hosts = {host.name: host for topology in plan.built for host in topology.occupied}
         for host in hosts.values():

@@ -36,7 +36,7 @@ from density_study.workloads.study.schedule import CompareSpec, Schedule
 from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal[
-    "pressure", "disks", "sockets", "kernel", "limits", "network", "jmx", "gc", "profile"
+    "pressure", "disks", "sockets", "kernel", "limits", "network", "jmx", "gc", "profile", "energy"
 ]
 MAX_PERIOD_S = 600
 LeftOut = Annotated[

@@ -248,6 +248,7 @@ ACTS: Mapping[str, Any] = {
     "noise-changed": Texts,
     "noisy": Annotated[dict[Text, Text], Field(max_length=10_000)],
     "not-reached": Texts,
+    "energy": Text,
     "pressure": Text,
     "probe": Probed,
     "read-rate": Rate,

@@ -101,6 +101,15 @@ def test_a_kernel_without_pressure_stall_information_is_rejected(
     assert "Operation not supported" in str(caught.value)
 
 
+def test_a_host_without_energy_counters_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = planned(tmp_path, **{"monitor.also": ["energy"]})
+    monkeypatch.setattr(acting, "HOST_COMMANDS", {"energy": lambda: "Permission denied"})
+    with pytest.raises(InputError, match="has no energy: Permission denied"):
+        preflight(*asking, tmp_path, "s/r")
+
+
 @pytest.mark.parametrize(("guests", "fits"), [("17.0.21", True), ("21.0.5", False)])
 def test_guests_have_the_bare_hosts_release_of_java(
     guests: str, fits: bool, monkeypatch: pytest.MonkeyPatch
