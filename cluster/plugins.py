@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 
 from density_study.cluster.model.errors import InputError
 
-Noun = Literal["workload", "store", "provider", "factor", "metric", "finding"]
+Noun = Literal["workload", "store", "provider", "factor", "metric", "finding", "hook"]
 T = TypeVar("T")
 
 

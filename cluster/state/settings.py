@@ -20,6 +20,7 @@ VARIABLES = {
     "cache": "DENSITY_STUDY_CACHE",
     "catalogue": "DENSITY_STUDY_CATALOGUE",
     "home": "DENSITY_STUDY_HOME",
+    "hook": "DENSITY_STUDY_HOOK",
     "host_folder": "DENSITY_STUDY_HOST_FOLDER",
     "notifiers": "DENSITY_STUDY_NOTIFIERS",
     "notify_connections": "DENSITY_STUDY_NOTIFY_CONNECTIONS",

@@ -7,7 +7,8 @@ removes whatever else of the run still stands: at most one cluster of a run exis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.join import join
@@ -15,7 +16,7 @@ from density_study.cluster.lifecycle.stand_up import stand_up
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
-from density_study.cluster.model.topology import ExistingTopology
+from density_study.cluster.model.topology import ExistingTopology, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -26,6 +27,7 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
+from density_study.workloads.execution.hooks import Moment, tell
 from density_study.workloads.execution.native_check import disclose_native
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
@@ -40,6 +42,7 @@ from density_study.workloads.record.record import (
 )
 from density_study.workloads.ycsb.stores.ready import row_written_and_read
 
+log = logging.getLogger(__name__)
 KILLED = "its process was killed, or could not write, before the trial ended"
 OS_REMEDY = "Remedy: correct this and run the same command again; it resumes from there."
 """Errors of the operating system (no space, no permission) name their path themselves."""
@@ -108,7 +111,7 @@ def carry_out(run: Run, step: Step) -> StepOutcome:
         if idle := _not_due(run, acts, step):
             return idle
         began(run.journal, step)
-        outcome = _execute(run, acts, step)
+        outcome = _hooked(run, acts, step)
         ended(run.journal, step, outcome.outcome, outcome.message)
         return outcome
 
@@ -172,6 +175,32 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
     elif step.build not in acts.standing:
         return StepOutcome(step, "skipped", "nothing of this build stands")
     return None
+
+
+def _hooked(run: Run, acts: Acts, step: Step) -> StepOutcome:
+    """Execute the step between its hooks. One that fails before a trial leaves it due; one that fails
+    afterwards is told, and changes no outcome. A rehearsal has none."""
+    topology = run.plan.topology_of(step.build)
+    if isinstance(topology, Topology) and topology.provider.simulates:
+        return _execute(run, acts, step)
+    what = {"kind": step.kind, "study": run.study.study, "run": run.id, "build": step.build}
+    before = Moment(when="before", trial=step.trial or "", **what)
+    try:
+        tell(before)
+    except StudyError as error:
+        if step.kind == "trial":
+            return _not_run(run, step, str(error))
+        if step.kind == "up":
+            return StepOutcome(step, "failed", str(error))
+        log.warning("%s", error)  # what stands is removed in any case
+    outcome = _execute(run, acts, step)
+    try:
+        tell(replace(before, when="after", outcome=outcome.outcome))
+    except StudyError as error:
+        log.warning("%s", error)
+        told = "; ".join(filter(None, (outcome.message, str(error))))
+        outcome = replace(outcome, message=told)
+    return outcome
 
 
 def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
