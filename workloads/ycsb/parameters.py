@@ -171,7 +171,7 @@ class YcsbParameters(TestCase):
         """'1,000 records, 8 threads in 2 clients, at 80 % of saturation'."""
         rows = f"{self.records:,} records"
         if self.row.name:
-            rows += f" of {self.row.fields} x {self.row.field_length} B"
+            rows += f" of {self.row.fields} x {self.row.lengths} B"
         if self.insert_order != "hashed":
             rows += f" in {self.insert_order} keys"
         if self.variants is not None:

@@ -162,8 +162,7 @@ def _properties(test_case: YcsbTestCase, hdr_prefix: str) -> dict[str, str]:
     properties = {
         "workload": CORE,
         "recordcount": str(rows_to_insert(test_case)),
-        "fieldcount": str(test_case.row.fields),
-        "fieldlength": str(test_case.row.field_length),
+        **test_case.row.properties(),
         "operationcount": str(operations_at_most(test_case)),
         **test_case.distribution.properties(),
         "maxscanlength": str(test_case.max_scan_length),

@@ -46,12 +46,30 @@ def test_disk_and_time_follow_the_size() -> None:
     assert large.estimate_s > 4 * usual.estimate_s
 
 
+def test_lengths_that_vary_count_with_their_mean() -> None:
+    (test_case, *_), (usual, *_) = (
+        parsed("{shortest_field: 100 B, field_length: 500 B}"),
+        parsed("{}"),
+    )
+    arguments = client_arguments(test_case, "raw/ycsb-1-")
+    assert {"fieldlength=500", "minfieldlength=100", "fieldlengthdistribution=uniform"} <= {
+        *arguments
+    }
+    plain = client_arguments(usual, "raw/ycsb-1-")
+    assert not any("fieldlengthdistribution" in one for one in plain)
+    assert table_of(test_case) == "usertable_100000_f10x100to500"
+    assert "100,000 records of 10 x 100 to 500 B" in test_case.size_label
+    assert test_case.data_mib == pytest.approx(3 * usual.data_mib)
+    assert type(test_case).model_validate(test_case.model_dump(mode="json")) == test_case
+
+
 @pytest.mark.parametrize(
     ("row", "what"),
     [
         ("{fields: 0}", "1 or more"),
         ("{field_length: 100}", "no unit"),
         ("{field_length: 2 MiB}", "objects"),
+        ("{shortest_field: 100 B}", "not shorter"),
         ("{fields: 100, field_length: 1 MiB}", "exceeds the maximum of 10 MiB"),
     ],
 )
