@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,9 @@ from tests.unit.dags.agents.served_runs import (
 
 RATIO = re.compile("\u00d7\\d|\\d(?:\\.\\d+)?x\\b")
 """As people's texts have it: \u00d71.21, 1.21x."""
+pytestmark = pytest.mark.timeout(120)  # of a question that makes a tool search for ever
 SECRET = "root:$6$secret"
 MOST_BYTES = 200_000
-AT_MOST_S = 5.0
 
 
 def _with_first_ycsb(summary: Summary, **changed: Any) -> Summary:
@@ -129,14 +128,12 @@ def test_there_are_thirty_different_attacks() -> None:
 def test_no_attack_gets_more_than_the_rules_give(
     runs: Path, what: str, tool: str, arguments: Mapping[str, Any], refused: str
 ) -> None:
-    began_s = time.monotonic()
     try:
         result = called(runs, tool, dict(arguments))
         text = json.dumps(result.structured_content) + "".join(one.text for one in result.content)
         is_error = result.is_error
     except Exception as error:  # the SDK's own refusal of a tool that is not there
         text, is_error, result = str(error), True, None
-    assert time.monotonic() - began_s < AT_MOST_S
     assert SECRET not in text and len(text) < MOST_BYTES, what
     if refused:
         assert is_error and refused in text, text[:500]
