@@ -183,8 +183,7 @@ def _hooked(run: Run, acts: Acts, step: Step) -> StepOutcome:
     topology = run.plan.topology_of(step.build)
     if isinstance(topology, Topology) and topology.provider.simulates:
         return _execute(run, acts, step)
-    what = {"kind": step.kind, "study": run.study.study, "run": run.id, "build": step.build}
-    before = Moment(when="before", trial=step.trial or "", **what)
+    before = Moment("before", step.kind, run.study.study, run.id, step.build, step.trial or "")
     try:
         tell(before)
     except StudyError as error:
