@@ -45,7 +45,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "network": _TOPOLOGY,
     "disks": _DISKS,
     "facts.disks": _DISKS,
-    "facts.network": ("network.coalesce_us",),
+    "facts.network": ("network.coalesce",),
     "emulated": _DISKS,
     "provider": _HOST,
     "isolation": _HOST,

@@ -12,12 +12,14 @@ import json
 import re
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from density_study.cluster.machine import packet_cpus
 from density_study.cluster.machine.as_root import as_root, failure, may_not, run
+from density_study.cluster.machine.equality import ethtool
+from density_study.cluster.machine.equality.ethtool import COALESCING
 from density_study.cluster.machine.packet_cpus import PROGRAM, SYS
 from density_study.cluster.model.network import Network, failed, network_of, unable
 
@@ -57,7 +59,12 @@ def is_loopback(link: Mapping[str, Any]) -> bool:
 def state(device: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All that `apply` changes, except the queueing discipline: `restore` leaves the kernel's own."""
     files = packet_cpus.wanted(device, network_of(settings))
-    return {"device": device, "mtu": _mtu(device), "files": packet_cpus.read(files)}
+    return {
+        "device": device,
+        "mtu": _mtu(device),
+        "files": packet_cpus.read(files),
+        "coalescing": _coalescing(device, settings.get("coalesce", {})),
+    }
 
 
 def apply(device: str, settings: Mapping[str, Any]) -> None:
@@ -68,6 +75,7 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
     if network.mtu is not None:
         _root(*_set_mtu(device, network.mtu))
     packet_cpus.write(packet_cpus.wanted(device, network))
+    _coalesce(device, dict(network.coalesce))
 
 
 def foreign(former: Mapping[str, Any]) -> str:
@@ -77,6 +85,10 @@ def foreign(former: Mapping[str, Any]) -> str:
         return f"{str(device)[:40]!r} is no network interface"
     if type(mtu) is not int or not 0 < mtu <= _LARGEST_MTU or not isinstance(files, dict):
         return f"{str(mtu)[:40]!r} is no MTU, or the files are none"
+    coalescing = former.get("coalescing", {})  # earlier versions did not change it
+    names = coalescing.keys() - {*COALESCING} if isinstance(coalescing, dict) else {"no name"}
+    if names or any(type(one) is not int or not 0 <= one < 2**32 for one in coalescing.values()):
+        return f"{str(coalescing)[:40]!r} is nothing that a card says of its interrupts"
     return packet_cpus.foreign(files, device)
 
 
@@ -91,6 +103,7 @@ def changed(former: Mapping[str, Any]) -> list[str]:
     return [
         *(["queueing discipline"] if _root_handle(device) == OURS else []),
         *(["MTU"] if _mtu(device) != former["mtu"] else []),
+        *(["coalescing of interrupts"] if _is_coalesced(former) else []),
         *files,
     ]
 
@@ -102,6 +115,8 @@ def restore(former: Mapping[str, Any]) -> None:
         _root("tc", "qdisc", "delete", "dev", device, "root")
     if "MTU" in found:
         _root(*_set_mtu(device, former["mtu"]))
+    if "coalescing of interrupts" in found:
+        _coalesce(device, former["coalescing"])
     packet_cpus.restore(former["files"])
 
 
@@ -123,6 +138,8 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
             raise unable(f"the MTU of {device} is at most {link['max_mtu']}")
         if why := may_not(PROGRAM, *_set_mtu(device, network.mtu)):
             raise unable(why)
+    if network.coalesce:
+        _check_coalescing(device, dict(network.coalesce))
     packet_cpus.check(device, network)
 
 
@@ -176,6 +193,47 @@ def _mtu(device: str) -> int:
 
 def _set_mtu(device: str, mtu: int) -> tuple[str, ...]:
     return ("ip", "link", "set", "dev", device, "mtu", str(mtu))
+
+
+def _coalescing(device: str, names: Iterable[str]) -> dict[str, int]:
+    found = ethtool.coalescing(device) if names else {}
+    return {name: found[name] for name in names}
+
+
+def _coalesce(device: str, values: Mapping[str, int]) -> None:
+    """StudyError if the card does not take them, or says something else afterwards."""
+    if not values:
+        return
+    _root("coalesce", device, *map(str, {**ethtool.coalescing(device), **values}.values()))
+    if (shown := _coalescing(device, values)) != values:
+        raise failed(f"the coalescing of {device} is {shown} after {dict(values)} was set")
+
+
+def _is_coalesced(former: Mapping[str, Any]) -> bool:
+    values = former.get("coalescing", {})
+    return bool(_coalescing(former["device"], values) != values)
+
+
+def _check_coalescing(device: str, values: Mapping[str, int]) -> None:
+    try:
+        there, now = ethtool.settable_coalescing(device), ethtool.coalescing(device)
+    except OSError as error:
+        raise unable(
+            f"{device} does not let its interrupts be coalesced ({error.strerror}); bridges, veth pairs and "
+            "many virtual cards have none"
+        ) from error
+    if others := sorted(values.keys() - there):
+        takes = ", ".join(name for name in COALESCING if name in there) or "nothing"
+        raise unable(f"{device} does not coalesce by {others[0]}; its driver takes {takes}")
+    for way in ("rx", "tx"):
+        adapts = {**now, **values}[f"adaptive-{way}"]
+        if adapts and (fixed := {f"{way}-usecs", f"{way}-frames"} & values.keys()):
+            raise unable(
+                f"adaptive-{way} of {device} is on, and changes {min(fixed)} with the load; add adaptive-{way}: "
+                "off to the level"
+            )
+    if why := may_not(PROGRAM, "coalesce", device, *map(str, now.values())):
+        raise unable(why)
 
 
 def _root_handle(device: str) -> str:

@@ -11,8 +11,6 @@ one stream of TCP for some seconds. Standard library only: it runs on nodes.
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
 import json
 import os
 import socket
@@ -24,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from density_study.cluster.machine import network_link, packet_cpus, softnet
+from density_study.cluster.machine.equality import ethtool
 
 SKIP_S, MEASURE_S = 0.4, 1.6
 """Seconds of the stream that are left out while queues and windows fill, and seconds that are measured."""
@@ -42,7 +41,6 @@ DATAGRAM_HEADERS = 28  # of IPv4 and UDP
 _HEADERS = 14 + 20 + 20
 """Ethernet's, IPv4's and TCP's without options; the segment size of a socket leaves options out."""
 _IP_MTU_DISCOVER, _IP_PMTUDISC_DO, _IP_MTU = 10, 2, 14
-_SIOCETHTOOL, _ETHTOOL_GCHANNELS = 0x8946, 0x3C
 
 
 def receive(address: str, port: int, followed: bool) -> dict[str, object]:
@@ -63,20 +61,10 @@ def receive(address: str, port: int, followed: bool) -> dict[str, object]:
             if followed:
                 found["followed"] = _followed(stream, datagrams)
             device = network_link.device_of(address)
-            with suppress(OSError):  # a driver that does not know
-                found["queues"] = queues(device)
+            for name, ask in (("queues", ethtool.queues), ("coalescing", ethtool.coalescing)):
+                with suppress(OSError):  # a driver that does not know
+                    found[name] = ask(device)
             return {**_measured(stream, device), **found}
-
-
-def queues(device: str) -> int:
-    """That receive. From the driver, as /sys may be that of another namespace."""
-    channels = bytearray(struct.pack("9I", _ETHTOOL_GCHANNELS, *[0] * 8))
-    place = (ctypes.c_char * len(channels)).from_buffer(channels)
-    request = struct.pack("16sP", device.encode(), ctypes.addressof(place))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
-    _, _, _, _, _, receiving, _, _, combined = struct.unpack("9I", channels)
-    return int(receiving + combined)
 
 
 def _until_all_sent(stream: socket.socket, datagrams: socket.socket) -> list[int]:

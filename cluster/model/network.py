@@ -23,6 +23,7 @@ class Network:
     steering).
     `irq_affinity`: CPUs that handle the network card's interrupts in turn.
     `delay_ms` and `loss_percent`: of packets that a node sends.
+    `coalesce`: for how long, and for how many packets, the card waits before it interrupts; by ethtool's names.
     """
 
     rate_mbit_s: float | None = None
@@ -35,12 +36,15 @@ class Network:
     xps: tuple[int, ...] = ()
     rfs: int | None = None
     irq_affinity: tuple[int, ...] = ()
+    coalesce: tuple[tuple[str, int], ...] = ()
 
     def declared(self) -> dict[str, Any]:
         """What it sets, by name; a JSON value."""
         found = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         if self.rate_mbit_s is None:
             del found["shaper"]
+        if self.coalesce:
+            found["coalesce"] = dict(self.coalesce)
         return {**found, **{key: list(found[key]) for key in _OF_CPUS if key in found}}
 
 
@@ -59,7 +63,8 @@ def network_of(declared: Mapping[str, Any]) -> Network:
     """The network of which `declared` is a description."""
     declared = present_names(declared)
     cpus = {key: tuple(declared.get(key, ())) for key in _OF_CPUS}
-    return Network(**{**declared, **cpus})
+    coalesce = tuple(sorted(declared.get("coalesce", {}).items()))
+    return Network(**{**declared, **cpus, "coalesce": coalesce})
 
 
 def unable(why: str) -> InputError:

@@ -6,6 +6,7 @@ an entry point. Plans, records and journals keep its name alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
@@ -49,8 +50,8 @@ class ProviderKind:
 
     no_network_factor: ClassVar[str] = ""
     """Why variants cannot differ in the network of its nodes; empty: they can."""
-    fixed_of_network: ClassVar[tuple[str, str]] = ("", "")
-    """A key of that factor which its nodes cannot have, and why; empty: they can have all."""
+    fixed_of_network: ClassVar[Mapping[str, str]] = {}
+    """Keys of that factor which its nodes cannot have, and why."""
 
     def __str__(self) -> str:
         return self.name

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import array
 import fcntl
+import os
 import socket
 import struct
 from collections.abc import Callable, Mapping
 
 _SIOCETHTOOL = 0x8946
 _DRIVER, _RINGS, _COALESCING, _CHANNELS = 0x3, 0x10, 0xE, 0x3C
+_GENERIC_NETLINK, _CONTROLLER, _REQUEST, _FAULT = 16, 16, 1, 2
+_GET_FAMILY, _FAMILY_ID, _FAMILY_NAME = 3, 1, 2
+_GET_COALESCING, _OF_DEVICE, _DEVICE_NAME, _NESTED, _TYPES = 19, 1, 2, 0x8000, 0x3FFF
+"""Numbers of linux/netlink.h, genetlink.h and ethtool_netlink.h, whose attributes of coalescing are in the
+order of COALESCING, after that of the device."""
+_PATIENCE_S = 5.0
 _DRIVER_BYTES = 196
 COALESCING = (
     "rx-usecs", "rx-frames", "rx-usecs-irq", "rx-frames-irq", "tx-usecs", "tx-frames", "tx-usecs-irq",
@@ -55,6 +62,44 @@ def numbers(device: str, command: int, names: tuple[str, ...]) -> dict[str, int]
 def coalescing(device: str) -> dict[str, int]:
     """How long, and for how many packets, the card waits before it interrupts. OSError if it does not say."""
     return numbers(device, _COALESCING, COALESCING)
+
+
+def queues(device: str) -> int:
+    """That receive. From the driver, as /sys may be that of another namespace."""
+    found = numbers(device, _CHANNELS, _CHANNEL_NAMES)
+    return found["rx"] + found["combined"]
+
+
+def settable_coalescing(device: str) -> frozenset[str]:
+    """The names of COALESCING that the driver takes. OSError if it has none, or Linux is older than 5.6."""
+    name = _attribute(_FAMILY_NAME, b"ethtool\0")
+    family = struct.unpack("H", _answer(_CONTROLLER, _GET_FAMILY, name)[_FAMILY_ID])[0]
+    of_device = _attribute(_DEVICE_NAME, device.encode() + b"\0")
+    found = _answer(family, _GET_COALESCING, _attribute(_OF_DEVICE | _NESTED, of_device))
+    return frozenset(COALESCING[kind - 2] for kind in found if 2 <= kind < len(COALESCING) + 2)
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    return struct.pack("HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def _answer(family: int, command: int, attributes: bytes) -> dict[int, bytes]:
+    """The attributes of the kernel's answer by generic netlink, by kind."""
+    request = struct.pack("IHHIIBBH", 20 + len(attributes), family, _REQUEST, 0, 0, command, 1, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _GENERIC_NETLINK) as kernel:
+        kernel.settimeout(_PATIENCE_S)
+        kernel.send(request + attributes)
+        answer = kernel.recv(2**16)
+    size, kind = struct.unpack_from("IH", answer)
+    if kind == _FAULT:
+        number = -struct.unpack_from("i", answer, 16)[0]
+        raise OSError(number, os.strerror(number))
+    found, place = {}, 20
+    while place < size:
+        length, one = struct.unpack_from("HH", answer, place)
+        found[one & _TYPES] = answer[place + 4 : place + length]
+        place += length + -length % 4
+    return found
 
 
 def _text(place: int) -> Callable[[str], str]:

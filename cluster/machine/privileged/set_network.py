@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import os
 import re
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -34,6 +38,8 @@ FILES = (
     rf"/proc/irq/{INTEGER}/smp_affinity_list",
 )
 TEXT = r"[0-9a-f,-]{1,100}"
+COALESCE = rf"coalesce {DEVICE}( [0-9]{{1,10}}){{22}}"
+SIOCETHTOOL, SET_COALESCING = 0x8946, 0xF
 
 
 def command(words: Sequence[str]) -> list[str] | None:
@@ -58,8 +64,22 @@ def may_write(words: Sequence[str]) -> bool:
     )
 
 
+def coalesce(device: str, values: Sequence[str]) -> None:
+    """Gives the card all 22 numbers of the kernel's struct ethtool_coalesce."""
+    try:
+        row = array.array("I", (SET_COALESCING, *map(int, values)))
+        request = struct.pack("16sP16x", device.encode(), row.buffer_info()[0])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, SIOCETHTOOL, request)
+    except (OSError, OverflowError) as error:
+        sys.exit(f"{device}: {error}")
+
+
 def main() -> None:
     words = sys.argv[1:]
+    if re.fullmatch(COALESCE, " ".join(words)) and len(words) == 24:
+        coalesce(words[1], words[2:])
+        return
     if may_write(words):
         for name, text in zip(words[1::2], words[2::2], strict=True):
             try:
@@ -71,7 +91,7 @@ def main() -> None:
         return
     argv = command(words)
     if argv is None:
-        sys.exit("usage: set-network tc|ip|try|write ..., as the head of this program lists")
+        sys.exit("usage: set-network tc|ip|try|write|coalesce ..., as the head of this program lists")
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
     try:
         done = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, check=False)

@@ -16,11 +16,11 @@ from density_study.cluster.providers.container.names import container_id
 from density_study.cluster.providers.provider import NodeTime
 from density_study.cluster.providers.ssh.programs import Need
 
-NO_INTERRUPTS = (
-    "irq_affinity",
+NO_INTERRUPTS = dict.fromkeys(
+    ("irq_affinity", "coalesce"),
     "the veth pair of a container has no interrupts; use provider physical",
 )
-"""A key of the factor network that containers cannot have, and why."""
+"""Keys of the factor network that containers cannot have, and why."""
 NEEDS = (Need("runc", "runc"), Need("ip", "iproute2"), Need("nsenter", "util-linux"))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from density_study.cluster.machine.packet_cpus import check_cpus
 from density_study.cluster.machine.processes import stop_all
@@ -98,10 +98,9 @@ class LibvirtProvider(Provider[Topology]):
     isolation = Isolation.VM
     bare = "physical"
     slowest = EMULATED
-    fixed_of_network = (
-        "queues",
-        "the queues of a guest's card are not changed; use provider container",
-    )
+    fixed_of_network: ClassVar[Mapping[str, str]] = {
+        "queues": "the queues of a guest's card are not changed; use provider container"
+    }
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)

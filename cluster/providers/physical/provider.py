@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
@@ -64,10 +64,9 @@ class PhysicalProvider(Provider[Topology]):
     shares_hosts = True
     leases_hosts = True
     cuts_hosts = True
-    fixed_of_network = (
-        "queues",
-        "the queues of a network card are not changed; use provider container",
-    )
+    fixed_of_network: ClassVar[Mapping[str, str]] = {
+        "queues": "the queues of a network card are not changed; use provider container"
+    }
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from density_study.cluster.machine.equality.ethtool import COALESCING
 from density_study.cluster.machine.host_commands import TAIL_BYTES
 from density_study.cluster.providers.ssh.wire import WireError
 
@@ -124,6 +125,7 @@ class Network(TypedDict):
     device: Name
     mtu: Count
     files: Annotated[dict[Text, Text], Field(max_length=10_000)]
+    coalescing: Annotated[dict[Name, Count], Field(max_length=len(COALESCING))]
 
 
 class Numa(TypedDict):

@@ -120,6 +120,7 @@ def test_reap_puts_networks_back_after_kill_9(hosts: Hosts, tmp_path: Path, kind
         ("{rps: [1023]}", "no CPU 1023"),
         ("{delay: 1 ms}", "netem"),
         ("{rfs: 4096}", "a network namespace, which may not set the machine's table"),
+        ("{coalesce: {rx-usecs: 50}}", "eth0 does not let its interrupts be coalesced"),
         ("{irq_affinity: [0]}", "eth0 has no interrupts of its own"),
     ],
 )

@@ -123,6 +123,7 @@ def _furnish(folder: Path, sudoers: str, log: Path) -> None:
     (etc / "pam.d" / "sudo").write_text(
         "".join(f"{kind} required pam_permit.so\n" for kind in ("auth", "account", "session"))
     )
+    _run("ip", "tuntap", "add", "dev", "tap0", "mode", "tap")  # a card that coalesces by rx-frames
     for name in RECORDED:
         (programs / name).write_text(RECORDER.format(log=log))
         (programs / name).chmod(0o755)

@@ -38,6 +38,7 @@ ALLOWED: list[tuple[str, ...]] = [
     ("set-network", "tc", "qdisc", "delete", "dev", "eth0", "root"),
     ("set-network", "ip", "link", "set", "dev", "eth0.100", "mtu", "9000"),
     ("set-network", "try", "qdisc", "replace", "dev", "lo", *NETEM),
+    ("set-network", "coalesce", "tap0", "0", "16", *["0"] * 20),
     ("set-network", "write", "/sys/class/net/lo/queues/rx-0/rps_cpus", "1"),
     ("set-network", "write", "/proc/irq/9/smp_affinity_list", "0"),
     (
@@ -209,13 +210,17 @@ SHORT = [
     attempt("cut-network", "mend", f"{TABLE}; flush ruleset"),
     attempt("set-network", "write", "/sys/class/net/../../../etc/shadow", "1"),
     attempt("set-network", "tc", "-batch", "/etc/shadow"),
+    attempt("set-network", "coalesce", "tap0", *["0"] * 21),
+    attempt("set-network", "coalesce", "tap0", "0", "16 0", *["0"] * 20),
+    attempt("set-network", "coalesce", "tap0", str(2**32), *["0"] * 21),
 ]
 
 
 def test_what_a_study_needs_works(folder: Path, outcomes: list[Outcome]) -> None:
     for words, outcome in zip(ALLOWED, outcomes, strict=False):
         assert outcome.code == 0, (words, outcome)
-        assert len(outcome.as_root) == ("write" not in words), (words, outcome)
+        starts = not {"write", "coalesce"}.intersection(words)
+        assert len(outcome.as_root) == starts, (words, outcome)
     assert outcomes[0].as_root[0][-1] == SPEC
     assert "192.0.2.1, 192.0.2.2 } drop" in outcomes[2].recorded[0][2]
     assert {name: (folder / name).read_text() for name in SETTINGS} == {

@@ -76,6 +76,10 @@ FOREIGN: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
     "an option as a device": lambda root, home: intent(
         "set-network", BUILD, host="h1", former={"device": "-all", "mtu": 1500, "files": {}}
     ),
+    "words for a card": lambda root, home: intent(
+        "set-network", BUILD, host="h1",
+        former={"device": "eth0", "mtu": 1500, "files": {}, "coalescing": {"rx-usecs": "1; id"}},
+    ),
     "no former state": lambda root, home: intent("set-network", BUILD, host="h1", former={}),
     "an unknown address": lambda root, home: target(root, address="192.0.2.99"),
     "an option as an address": lambda root, home: target(root, address="-oProxyCommand=id"),

@@ -307,7 +307,7 @@ def test_the_place_of_a_fact_may_follow_from_a_factor() -> None:
     for build, waits in zip(TOPOLOGIES, ("rx-usecs 8", "rx-usecs 50", "rx-usecs 8"), strict=True):
         run[build]["facts"] = {"network": {"h1": {"coalescing": waits}}}
     assert len(unexpected_differences(run, DECLARED)) == 1
-    slow = {**DECLARED["b1-v2-flash"], "network.coalesce_us": "50"}
+    slow = {**DECLARED["b1-v2-flash"], "network.coalesce": "{'rx-usecs': 50}"}
     assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": slow}) == ()
 
 

@@ -28,10 +28,12 @@ from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import local
 
-FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0), 4096, (1, 0))
+WAITS = (("adaptive-rx", 0), ("rx-usecs", 50))
+FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0), 4096, (1, 0), WAITS)
 READING: dict[str, Any] = {
     "mbit_s": 99.0, "mtu": 9000, "largest": 8972, "packets_by_cpu": {"0": 50, "1": 45, "2": 5}, "queues": 2,
     "round_trip_ms": 3.1, "sent": 2001, "datagrams": 1998, "by_queue": {"0": [10, 190], "1": [200, 0]},
+    "coalescing": {"rx-usecs": 50, "rx-frames": 64, "adaptive-rx": 0},
     "followed": {"0": 99.0, "1": 95.0}, "interrupts": {"38": {"0": 1, "1": 9}, "39": {"0": 90, "1": 0}},
 }  # fmt: skip
 
@@ -94,7 +96,7 @@ def holds(network: Network, **changed: Any) -> dict[str, bool | None]:
 
 def test_a_network_as_declared_holds() -> None:
     every = ("rate", "mtu", "steered", "queues", "transmitted", "followed", "interrupted",
-             "round_trip", "lost")  # fmt: skip
+             "coalesced", "round_trip", "lost")  # fmt: skip
     whole = dict.fromkeys(every, True)
     assert holds(FULL) == whole
     assert holds(UNCHANGED) == {"rate": True}  # there is nothing to hold
@@ -112,6 +114,7 @@ def test_a_network_as_declared_holds() -> None:
         ("transmitted", {"by_queue": {"0": [21, 179], "1": [200, 0]}}),
         ("followed", {"followed": {"0": 89.0, "1": 99.0}}),
         ("interrupted", {"interrupts": {"38": {"0": 90, "1": 0}, "39": {"0": 0, "1": 90}}}),
+        ("coalesced", {"coalescing": {"rx-usecs": 50, "adaptive-rx": 1}}),
         ("round_trip", {"round_trip_ms": 1.5}),  # delayed in one direction alone
         ("round_trip", {"round_trip_ms": 4.5}),
         ("lost", {"datagrams": 1900}),
@@ -131,8 +134,8 @@ def test_what_was_not_measured_is_unknown_and_never_holds() -> None:
 
 
 def test_what_was_not_counted_of_flows_and_interrupts_is_unknown() -> None:
-    found = holds(FULL, followed={}, interrupts={"38": {"0": 0, "1": 0}})
-    assert (found["followed"], found["interrupted"]) == (None, None)
+    found = holds(FULL, followed={}, interrupts={"38": {"0": 0, "1": 0}}, coalescing={})
+    assert {found[one] for one in ("followed", "interrupted", "coalesced")} == {None}
 
 
 def written(_: str, verb: str, *words: str) -> subprocess.CompletedProcess[str]:

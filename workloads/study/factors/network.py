@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from density_study.cluster.machine.equality.ethtool import COALESCING
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.provider import provider_named
-from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
+from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
@@ -51,6 +52,20 @@ def _power_of_two(value: int) -> int:
             f"{value} is not a power of two, as tables of the kernel are; write {below} or {2 * below}"
         )
     return value
+
+
+def _on_or_off(value: object) -> object:
+    """YAML reads these words as true and false."""
+    return ("off", "on")[value] if isinstance(value, bool) else value
+
+
+CoalescingName = Annotated[
+    str, like("|".join(COALESCING), "a name of `ethtool -c`, such as rx-usecs, tx-usecs or adaptive-rx")
+]
+CoalescingValue = Annotated[
+    Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)] | Literal["off", "on"],
+    BeforeValidator(_on_or_off),
+]
 
 
 class NetworkSpec(Frozen):
@@ -100,6 +115,14 @@ class NetworkSpec(Frozen):
         "each interrupt, in turn.",
     )
 
+    coalesce: dict[CoalescingName, CoalescingValue] | None = Field(
+        None,
+        min_length=1,
+        description="For how many microseconds, and for how many packets, the network card of each host or "
+        "guest waits before it interrupts, by the names of `ethtool -c`, for example "
+        "`{adaptive-rx: off, rx-usecs: 50}`.",
+    )
+
     @model_validator(mode="after")
     def _some_key(self) -> NetworkSpec:
         if "shaper" in self.model_fields_set and self.rate is None:
@@ -118,10 +141,14 @@ class NetworkSpec(Frozen):
         no_duplicates("CPU", self.rps or (), "rps")
         no_duplicates("CPU", self.irq_affinity or (), "irq_affinity")
         self._check_xps()
+        for name, value in (self.coalesce or {}).items():
+            if name.startswith("adaptive-") == isinstance(value, int):
+                wanted = "on or off" if isinstance(value, int) else "a number"
+                raise FaultyKeyError(f"{name} is {wanted}, not {value}", "coalesce", name)
         if self.network == UNCHANGED:
             raise ValueError(
-                "name at least one of rate, mtu, rps, rfs, queues, xps, irq_affinity, delay and "
-                "loss, or write default"
+                "name at least one of rate, mtu, rps, rfs, queues, xps, irq_affinity, coalesce, delay "
+                "and loss, or write default"
             )
         return self
 
@@ -155,6 +182,10 @@ class NetworkSpec(Frozen):
             xps=self.xps or (),
             rfs=self.rfs,
             irq_affinity=self.irq_affinity or (),
+            coalesce=tuple(
+                (name, ("off", "on").index(value) if isinstance(value, str) else value)
+                for name, value in sorted((self.coalesce or {}).items())
+            ),
         )
 
     @property
@@ -170,6 +201,8 @@ class NetworkSpec(Frozen):
             network.queues is not None and f"queues-{network.queues}",
             network.xps and f"xps-{'-'.join(map(str, network.xps))}",
             network.irq_affinity and f"irq-{'-'.join(map(str, network.irq_affinity))}",
+            network.coalesce
+            and "-".join(("coalesce", *(f"{name}-{value}" for name, value in network.coalesce))),
             network.delay_ms is not None and f"delay-{network.delay_ms:g}ms",
             network.loss_percent is not None and f"loss-{network.loss_percent:g}pc",
         )
@@ -229,10 +262,10 @@ class Networks(Factor[Network]):
             raise FaultyKeyError(
                 "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
             )
-        key, why = made_by.fixed_of_network
         for place, level in enumerate(study.factors.network):
-            if key and isinstance(level, NetworkSpec) and getattr(level, key) is not None:
-                raise FaultyKeyError(why, *(*_KEY, place, key))
+            for key, why in made_by.fixed_of_network.items():
+                if isinstance(level, NetworkSpec) and getattr(level, key) is not None:
+                    raise FaultyKeyError(why, *(*_KEY, place, key))
 
 
 NETWORK = Networks()
