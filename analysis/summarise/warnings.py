@@ -96,6 +96,7 @@ def _existing_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         remedy=f"Measure when others are idle. {claims}",
     )
     yield from _other_clients(seen)
+    yield from _unexported(run)
     quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
     if quotas:
         yield SummaryWarning(
@@ -103,6 +104,20 @@ def _existing_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
             message=f"HBase has quotas for the study's user, which may limit its rates: "
             f"{'; '.join(quotas)}.",
             remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
+        )
+
+
+def _unexported(run: AnalysedRun) -> Iterator[SummaryWarning]:
+    told = [one.exported for one in run.manifests if one.exported]
+    if faults := sorted({fault for one in told for fault in one.faults}):
+        more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
+        count = sum(bool(one.faults) for one in told)
+        yield SummaryWarning(
+            code="prometheus",
+            level="info",
+            message=f"Prometheus left something open in {count} of {len(told)} trials, which is unknown: "
+            f"{'; '.join(faults[:3])}{more}",
+            remedy="Look at existing.prometheus, and at its scrape interval: a trial must last several.",
         )
 
 

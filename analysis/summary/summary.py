@@ -306,6 +306,7 @@ WarningCode = Literal[
     "imported",
     "existing-cluster",
     "existing-quotas",
+    "prometheus",
     "hadoop-client-version",
     "hbase-client-version",
     "unknown-trials",

@@ -45,6 +45,16 @@ class StoreEndpoint:
 
 
 @dataclass(frozen=True)
+class Prometheus:
+    """A server that watches the cluster's hosts. `token_file`: with a bearer token; empty: it wants none.
+    `ca_file`: PEM, with the authorities of its certificate; empty: those of this machine."""
+
+    url: str
+    token_file: str = ""
+    ca_file: str = ""
+
+
+@dataclass(frozen=True)
 class Limits:
     """What a study may do to the work of others. `ops_s`: of all its clients together. A trial stops when a
     table of others has a p99 above `others_p99_ms`, or HDFS less than `hdfs_free_percent` left. None: no
@@ -65,7 +75,7 @@ class ExistingCluster:
     clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
     declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`. `variables`: values of
     variables that the configuration leaves open, by name. `table`: of the study's own tables. `limits`:
-    for the sake of others.
+    for the sake of others. `prometheus`: read after each trial; None: it has none that may be read.
     """
 
     configuration: str
@@ -83,6 +93,7 @@ class ExistingCluster:
     variables: tuple[tuple[str, str], ...] = ()
     table: TableAttributes = field(default_factory=TableAttributes)
     limits: Limits = field(default_factory=Limits)
+    prometheus: Prometheus | None = None
 
     @property
     def benchmarks(self) -> str:

@@ -119,6 +119,26 @@ class OthersLoad(Frozen):
     faults: tuple[str, ...] = ()
 
 
+class ExportedFile(Frozen):
+    """A host's samples of one telemetry device, as Prometheus had them."""
+
+    device: str
+    host: str
+    file: str
+    period_s: float
+
+
+class ExportedSeries(Frozen):
+    """What a Prometheus server told of a trial. The files have this machine's time. clock_lead_s: of the
+    server's clock. faults: why something is not known."""
+
+    url: str
+    clock_lead_s: float | None = None
+    clock_error_s: float | None = None
+    files: tuple[ExportedFile, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
 class CacheUse(Frozen):
     """What the RegionServers' block caches did around a trial, by their own counters, summed over servers.
     None: not known.

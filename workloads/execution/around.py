@@ -3,6 +3,7 @@ manifest."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from density_study.workloads.execution.block_caches import (
 )
 from density_study.workloads.execution.hosts_around_trial import between, read_guests
 from density_study.workloads.execution.others import others_between, read_others
+from density_study.workloads.monitors.prometheus.reading import Moment, exported_between
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ MONITORS = (
         "others",
         lambda context, _, when: read_others(context, f"others-{when}"),
         lambda _, before, after: others_between(before, after),
+    ),
+    Reading(
+        "exported",
+        lambda context, *_: Moment(context, time.time()),
+        lambda _, before, after: exported_between(before, after),
     ),
 )
 """Around the monitors: these take seconds, and are no part of what monitors see."""

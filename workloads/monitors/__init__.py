@@ -45,9 +45,11 @@ MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
         **{name: partial(device_command, device=name) for name in ("canary", *DEFAULT_DEVICES)},
     }
 )
+# Of an existing cluster's Prometheus alone.
+EXPORTED = ("exported",)
 # Telemetry devices by their names in `monitor.also`, where the default ones change nothing: see devices.toml
 # and gc.py.
-DEVICES = (*(name for name in devices() if name != "canary"), "gc", "profile")
+DEVICES = (*(name for name in devices() if name not in ("canary", *EXPORTED)), "gc", "profile")
 
 
 def with_devices(

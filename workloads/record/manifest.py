@@ -16,6 +16,7 @@ from density_study.workloads.base.values import (
     ClientRun,
     ClockOffset,
     ColdProof,
+    ExportedSeries,
     Frozen,
     GuestCpu,
     MonitorRun,
@@ -73,6 +74,10 @@ class Manifest(Frozen):
     others: OthersLoad | None = Field(
         None,
         description="load of others on an existing cluster; null: the cluster is the study's own",
+    )
+    exported: ExportedSeries | None = Field(
+        None,
+        description="what the Prometheus of an existing cluster told; null: none is named",
     )
     fault: InjectedFault | None = Field(
         None, description="what the trial did to its cluster; null: nothing"

@@ -121,6 +121,8 @@ def _names(manifest: Manifest) -> Iterator[tuple[str, str]]:
     yield from (("a client", client.name) for client in manifest.clients)
     for monitor in manifest.monitors:
         yield from (("a monitor", monitor.kind), ("a host", monitor.host))
+    for file in manifest.exported.files if manifest.exported else ():
+        yield from (("a monitor", file.device), ("a host", file.host))
     yield from (("a host", clock.host) for clock in manifest.clock)
     for guest in manifest.guests:
         yield from (("a node", guest.node), ("a host", guest.host))

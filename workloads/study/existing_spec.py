@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.existing import ExistingCluster, Kerberos, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, Kerberos, Prometheus, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import stores
 from density_study.cluster.state.settings import expanded
@@ -147,6 +147,43 @@ class EndpointSpec(Frozen):
         )
 
 
+class PrometheusSpec(Frozen):
+    """A Prometheus server that watches the cluster. What its node_exporters and jmx_exporters counted is read
+    after each trial, and explains slow seconds and slow trials."""
+
+    url: Annotated[
+        str,
+        like(
+            r"https?://[A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?(/[A-Za-z0-9._-]+)*/?",
+            "the address of a server, like https://prometheus.example.org:9090",
+        ),
+    ] = Field(description="Its address, for example `https://prometheus.example.org:9090`.")
+    token_file: PlainPath | None = Field(
+        None,
+        description="File with a bearer token, which this user may read. It is not copied into the run.",
+    )
+    ca_file: PlainPath | None = Field(
+        None,
+        description="PEM file with the authorities of its certificate. Default: those of this machine.",
+    )
+
+    @model_validator(mode="after")
+    def _no_token_in_the_clear(self) -> PrometheusSpec:
+        host = self.url.partition("://")[2].partition("/")[0].partition(":")[0]
+        is_local = host == "localhost" or host.startswith("127.")
+        if self.token_file is not None and self.url.startswith("http://") and not is_local:
+            raise FaultyKeyError("the token would be sent in the clear; write https://", "url")
+        return self
+
+    @property
+    def prometheus(self) -> Prometheus:
+        return Prometheus(
+            self.url,
+            _expanded(self.token_file, "prometheus.token_file"),
+            _expanded(self.ca_file, "prometheus.ca_file"),
+        )
+
+
 class ExistingSpec(Frozen):
     """A cluster that others run. The study makes and removes one HDFS folder and one HBase namespace, or
     one namespace of another store."""
@@ -198,6 +235,10 @@ class ExistingSpec(Frozen):
         LimitsSpec(), description="What the study may do to the work of others."
     )
 
+    prometheus: PrometheusSpec | None = Field(
+        None, description="A Prometheus server that watches the cluster."
+    )
+
     @model_validator(mode="after")
     def _hadoop_or_endpoint(self) -> ExistingSpec:
         if self.endpoint is None and self.folder is None:
@@ -222,6 +263,7 @@ class ExistingSpec(Frozen):
             variables=tuple(sorted(self.variables.items())),
             table=self.table.attributes,
             limits=self.limits.limits,
+            prometheus=self.prometheus.prometheus if self.prometheus else None,
         )
 
 
@@ -237,6 +279,7 @@ class ClusterSpec(Frozen):
     queue: Queue | None = Field(None, description="YARN queue.")
     kerberos: KerberosSpec | None = Field(None, description="Login, on a cluster with Kerberos.")
     ca_file: PlainPath | None = Field(None, description="PEM file with authorities.")
+    prometheus: PrometheusSpec | None = Field(None, description="Its Prometheus server.")
     hosts: tuple[Name, ...] = Field(
         (), description="Names of those `hosts` that are of this cluster. They are watched."
     )

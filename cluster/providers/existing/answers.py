@@ -31,6 +31,12 @@ class Answers:
     workers: tuple[str, ...]
     pages: tuple[str, ...]
 
+    @property
+    def hosts(self) -> set[str]:
+        """Names and addresses of all."""
+        pages = (self.namenode, *self.pages)
+        return {*self.workers, *(one.rpartition("/")[2].rpartition(":")[0] for one in pages)}
+
 
 def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
     """StudyError if no NameNode or no ResourceManager is active."""

@@ -41,6 +41,7 @@ from density_study.cluster.providers.existing.login import (
     renew,
     require_ticket_for,
 )
+from density_study.cluster.providers.existing.prometheus import instances_of
 from density_study.cluster.providers.existing.tables import (
     check_quota,
     look,
@@ -82,6 +83,8 @@ class ExistingProvider(Provider[ExistingTopology]):
             require_ticket_for(existing, for_s)
             answers = ask(configuration, access)
             require_queue(answers.resourcemanager, existing.queue, access)
+            if existing.prometheus is not None:
+                instances_of(existing.prometheus, answers.hosts)
             folder = HdfsFolder(answers.namenode, existing.folder, access)
             folder.check_free()
             folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)

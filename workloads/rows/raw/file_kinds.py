@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from density_study.workloads.monitors import DEVICES, MONITORS
+from density_study.workloads.monitors import DEVICES, EXPORTED, MONITORS
 
-SAMPLES = ("sar", *MONITORS, *DEVICES)
+SAMPLES = ("sar", *MONITORS, *DEVICES, *EXPORTED)
 """A bad line is a missing sample."""
 WITHOUT_NUMBERS = ("ycsb-status",)
 """A bad line means nothing: a client's standard error has messages of its JVM, too. In all other files it

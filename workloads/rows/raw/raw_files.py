@@ -149,6 +149,9 @@ def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
     for monitor in manifest.monitors:
         facts = facts_of(manifest, monitor.host, monitor.period_s, monitor.time_zone)
         yield monitor.kind, monitor.host, monitor.file, facts
+    for exported in manifest.exported.files if manifest.exported else ():
+        of_host = facts_of(manifest, None, exported.period_s)  # its times are this machine's
+        yield exported.device, exported.host, exported.file, of_host
     for client in manifest.clients:
         facts = facts_of(manifest, host_of_client(manifest, client))
         for kind, pattern in manifest.test_case.raw_files(client):

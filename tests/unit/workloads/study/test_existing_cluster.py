@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.existing import Kerberos
+from density_study.cluster.model.existing import Kerberos, Prometheus
 from density_study.workloads.planning.planned_study import outlined_study, plan_study
 from density_study.workloads.record.recorded import recorded
 
@@ -18,6 +18,7 @@ existing: {configuration: /etc/hadoop, folder: /user/me/density}
 workloads:
   - testdfsio: {modes: [write], files: 2, file_size: 64 MiB}
 """
+PROMETHEUS = STUDY.replace("folder:", 'prometheus: {url: "URL", token_file: /t}, folder:')
 WATCHED = (
     STUDY
     + """\
@@ -165,6 +166,9 @@ def test_each_existing_cluster_is_a_topology_and_each_repetition_joins_all_in_ra
             ),
             "a keytab or a ticket_cache, not both",
         ),
+        (PROMETHEUS.replace("URL", "http://me:secret@prom:9090"), "is not the address of a server"),
+        (PROMETHEUS.replace("URL", "http://prom:9090"), "sent in the clear; write https://"),
+        (PROMETHEUS.replace("URL", "https://prom/?token=x"), "is not the address of a server"),
         (STUDY.replace("files: 2", "storage_policy: ALL_SSD, files: 2"), "storage types"),
         (
             STUDY.replace("files: 2", "erasure_coding: XOR-2-1-1024k, files: 2"),
@@ -178,6 +182,17 @@ def test_what_an_existing_cluster_has_not_is_one_error(
     with pytest.raises(InputError) as caught:
         plan_study(spec(tmp_path, text), runs=tmp_path / "runs")
     assert said in caught.value.what
+
+
+def test_a_prometheus_is_of_one_cluster_or_of_each(tmp_path: Path) -> None:
+    for url in ("https://prom:9090/east/", "http://127.0.0.1:9090"):
+        path = spec(tmp_path, PROMETHEUS.replace("URL", url))
+        existing = outlined_study(path).plan.topologies["existing"].existing
+        assert existing is not None and existing.prometheus == Prometheus(url, "/t")
+    text = VARIANTS.replace("hosts: [d2], ", "hosts: [d2], prometheus: {url: https://two}, ")
+    topologies = outlined_study(spec(tmp_path, text)).plan.topologies.values()
+    found = [one.existing.prometheus for one in topologies if one.existing]
+    assert found == [None, Prometheus("https://two")]
 
 
 def test_each_compared_cluster_may_have_its_own_login(tmp_path: Path) -> None:
