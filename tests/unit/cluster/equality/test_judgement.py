@@ -27,6 +27,22 @@ def test_names_are_unique_and_every_expectation_has_its_remedy() -> None:
         assert not fact.quiet or fact.read.startswith(("/sys/", "/proc/sys/")), fact.name
 
 
+def test_what_changes_results_is_disclosed_and_what_can_be_mended_is_judged() -> None:
+    """The list of the review of the field, in its order."""
+    disclosed = (
+        "mount_options", "open_files", "processes", "locked_memory", "driver", "rings", "coalescing", "queues",
+        "offloads", "numa_nodes", "numa_balancing", "smt", "turbo_off", "boost", "governor", "mitigations",
+        "microcode", "thp_defrag", "firmware", "nic_firmware", "disk_firmware", "scheduler", "raid_level",
+        "raid_disks",
+    )  # fmt: skip
+    assert set(disclosed) <= BY_NAME.keys()
+    judged = ("governor", "thp", "thp_defrag", "irqbalance", "swap", "dirty_percent",
+              "dirty_background_percent", "deepest_idle_us", "clock_source")  # fmt: skip
+    assert [name for name in judged if not BY_NAME[name].expected] == []
+    quiet = {fact.name for fact in FACTS if fact.quiet}
+    assert quiet >= {"governor", "numa_balancing", "thp_background", "timer_migration", "nmi_watchdog"}
+
+
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
@@ -36,6 +52,7 @@ def test_names_are_unique_and_every_expectation_has_its_remedy() -> None:
         ("dirty_percent", "20", "40"),
         ("mount_options", "rw,noatime", "rw,strictatime"),
         ("clock_source", "tsc", "hpet"),
+        ("thp", "madvise", "always"),
         ("thp_defrag", "defer+madvise", "always"),
         ("raid_state", "idle", "resync"),
     ],
