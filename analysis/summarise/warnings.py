@@ -14,6 +14,7 @@ from density_study.analysis.summarise.comparability import (
     comparability_warnings,
     unequal_hosts,
 )
+from density_study.analysis.summarise.first_break import first_breaks
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings
@@ -64,6 +65,7 @@ def warnings(
         *comparability_warnings(run.unexpected_differences()),
         *unequal_hosts(run.disclosures.values()),
         *map(_overhead, costs),
+        *first_breaks(run.manifests),
         *(SummaryWarning(code="no-table-copy", level="info", message=one) for one in uncopied),
     )
 

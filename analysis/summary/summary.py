@@ -303,6 +303,7 @@ WarningCode = Literal[
     "incomparable-builds",
     "unequal-hosts",
     "monitoring-overhead",
+    "oversubscription",
     "imported",
     "existing-cluster",
     "existing-quotas",

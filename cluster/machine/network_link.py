@@ -229,8 +229,8 @@ def _check_coalescing(device: str, values: Mapping[str, int]) -> None:
         adapts = {**now, **values}[f"adaptive-{way}"]
         if adapts and (fixed := {f"{way}-usecs", f"{way}-frames"} & values.keys()):
             raise unable(
-                f"adaptive-{way} of {device} is on, and changes {min(fixed)} with the load; add adaptive-{way}: "
-                "off to the level"
+                f"adaptive-{way} of {device} is on, and changes {min(fixed)} with the load; add "
+                f"adaptive-{way}: off to the level"
             )
     if why := may_not(PROGRAM, "coalesce", device, *map(str, now.values())):
         raise unable(why)

@@ -23,7 +23,8 @@ class Network:
     steering).
     `irq_affinity`: CPUs that handle the network card's interrupts in turn.
     `delay_ms` and `loss_percent`: of packets that a node sends.
-    `coalesce`: for how long, and for how many packets, the card waits before it interrupts; by ethtool's names.
+    `coalesce`: for how long, and for how many packets, the card waits before it interrupts: values by
+    ethtool's names.
     """
 
     rate_mbit_s: float | None = None

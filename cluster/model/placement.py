@@ -198,19 +198,21 @@ def _workers(
     containers_mib = host_container_mib(host, variants)
     has_regionservers = "regionservers_per_node" in variant.store.offers
     cores = _cores_of_worker(host, variant)
+    memory_mib, step_mib = node_mib(host, variant, variants), variant.sizing.container_mib
     return [
         Node(
             name=f"w{first + index}",
             host=host.name,
             address=next(addresses),
             roles=("worker",),
-            memory_mib=node_mib(host, variant, variants),
+            memory_mib=memory_mib,
             cores=cores,
             disk=own[0],
             more_disks=own[1:],
             container_mib=containers_mib // variant.nodes if variant.store.hadoop else 0,
             regionservers=variant.regionservers_per_node if has_regionservers else 0,
             cache_disk=_cache_disk(host, variant, own[0], index),
+            excess_mib=variant.oversubscribed.more_mib(memory_mib, step_mib),
         )
         for index, own in enumerate(drives)
     ]
@@ -223,7 +225,7 @@ def _cores_of_worker(host: Host, variant: Variant) -> int:
     if policy == "all" or variant.vms_per_host == 0:
         return host.cores
     if policy == "quota":
-        return ceil(host.cores / variant.nodes)
+        return ceil(variant.oversubscribed.cores_of(host.cores, variant.nodes))
     if host.containers and host.cores % variant.nodes:
         raise InputError(
             f"{host.cores} core(s) cannot be divided equally among {variant.nodes} containers.",

@@ -34,7 +34,7 @@ class Node:
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
     the node writes, except that store, DataNode and YARN's containers write to `more_disks`, too. A guest has
     a data disk for each entry, and may have several on one drive. `cache_disk` holds its RegionServers' block
-    caches and its DataNode's cache, where they are files.
+    caches and its DataNode's cache, where they are files. `excess_mib`: what YARN gives beyond `memory_mib`.
     """
 
     name: str
@@ -48,6 +48,12 @@ class Node:
     regionservers: int = 0
     more_disks: tuple[Disk, ...] = ()
     cache_disk: Disk | MemoryFolder | None = None
+    excess_mib: int = 0
+
+    @property
+    def yarn_mib(self) -> int:
+        """All that YARN gives to containers."""
+        return self.container_mib + self.excess_mib
 
     @property
     def disks(self) -> tuple[Disk, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.dividing.oversubscription import PLAIN as AS_IT_IS
+from density_study.cluster.model.dividing.oversubscription import Oversubscription
 from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.host import DiskType
 from density_study.cluster.model.network import UNCHANGED, Network
@@ -32,6 +34,7 @@ class Variant:
     network: Network = UNCHANGED
     sizing: Sizing = SMALLEST
     worker_hosts: int | None = None
+    oversubscribed: Oversubscription = AS_IT_IS
 
     @property
     def nodes(self) -> int:
@@ -67,5 +70,10 @@ class Variant:
             **{f"stack.{name}": hash_ for name, hash_ in self._brought if hash_},
             **kept,
             **{f"configuration.{key}": value for key, value in self.configuration.declared()},
+            **{
+                f"oversubscribe.{key}": f"{value:g}"
+                for key, value in asdict(self.oversubscribed).items()
+                if value != 1
+            },
             **{f"network.{key}": str(value) for key, value in self.network.declared().items()},
         }

@@ -8,7 +8,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.existing import ExistingCluster, Kerberos, Prometheus, StoreEndpoint
+from density_study.cluster.model.existing import (
+    ExistingCluster,
+    Kerberos,
+    Prometheus,
+    StoreEndpoint,
+)
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import stores
 from density_study.cluster.state.settings import expanded

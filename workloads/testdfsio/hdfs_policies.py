@@ -41,7 +41,7 @@ def units_of(policy: str) -> tuple[int, int]:
 def maps_at_once(topology: Topology) -> int:
     """Maximum number of parallel maps: YARN's containers less one for the ApplicationMaster."""
     container_mib = topology.variant.sizing.container_mib
-    containers = sum(worker.container_mib // container_mib for worker in topology.workers)
+    containers = sum(worker.yarn_mib // container_mib for worker in topology.workers)
     return max(containers - 1, 0)
 
 

@@ -91,7 +91,9 @@ def main() -> None:
         return
     argv = command(words)
     if argv is None:
-        sys.exit("usage: set-network tc|ip|try|write|coalesce ..., as the head of this program lists")
+        sys.exit(
+            "usage: set-network tc|ip|try|write|coalesce ..., as the head of this program lists"
+        )
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
     try:
         done = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, check=False)

@@ -81,6 +81,7 @@ def containers(
     """Every node of the topology as a container. `cpus`: of each host, by its name. On every host the
     build has `folder`, and its nodes write to `writable` beside their data, and run `software`."""
     hosts = {host.name: host for host in topology.hosts}
+    promised = topology.variant.oversubscribed
 
     def planned(node: Node) -> Container:
         host = hosts[node.host]
@@ -96,7 +97,7 @@ def containers(
             tag=site.tag,
             node=node,
             prefix_length=ipaddress.ip_network(plan.network).prefixlen,
-            cores=host.cores / len(peers) if limited else None,
+            cores=promised.cores_of(host.cores, len(peers)) if limited else None,
             numa=numa,
             limits=_limits(node, topology) if is_worker else {},
             bundle=folder / BUNDLES / node.name,

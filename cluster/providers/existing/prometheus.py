@@ -1,4 +1,4 @@
-"""A Prometheus server that watches an existing cluster, asked by its HTTP API (prometheus.io/docs, querying/api).
+"""A Prometheus server that watches an existing cluster, asked by its HTTP API (prometheus.io/docs).
 
 A query of a range selector answers with samples as they were scraped, at their own times. `query_range` would
 repeat the last one at each of its steps: a rate of zero that nobody measured.
@@ -131,8 +131,8 @@ def _result(server: Prometheus, kind: str, query: str, at_s: float | None = None
         raise StudyError(
             f"Prometheus does not answer: {_shortened(str(error))}.",
             server.url,
-            "check existing.prometheus.url, and that it can be reached; existing.prometheus.ca_file names the "
-            "authorities of its certificate.",
+            "check existing.prometheus.url, and that it can be reached; existing.prometheus.ca_file names "
+            "the authorities of its certificate.",
         ) from error
     if answer.status_code in (codes.unauthorized, codes.forbidden):
         raise StudyError(
@@ -146,7 +146,9 @@ def _result(server: Prometheus, kind: str, query: str, at_s: float | None = None
         raise _wrong(server, f"no JSON (HTTP {answer.status_code})") from error
     if not isinstance(said, dict) or said.get("status") != "success":
         why = said.get("error", "") if isinstance(said, dict) else ""
-        raise _wrong(server, f"an error (HTTP {answer.status_code}): {_shortened(str(why)) or 'no reason'}")
+        raise _wrong(
+            server, f"an error (HTTP {answer.status_code}): {_shortened(str(why)) or 'no reason'}"
+        )
     data = said.get("data")
     if not isinstance(data, dict) or data.get("resultType") != kind:
         raise _wrong(server, f"no {kind}")
@@ -177,7 +179,10 @@ def _bearer(server: Prometheus) -> Any:
 
 def _no_token(server: Prometheus, why: str) -> InputError:
     return InputError(
-        f"{why}.", server.token_file, "correct existing.prometheus.token_file.", (*_KEY, "token_file")
+        f"{why}.",
+        server.token_file,
+        "correct existing.prometheus.token_file.",
+        (*_KEY, "token_file"),
     )
 
 

@@ -53,9 +53,9 @@ def test_a_tap_device_gathers_frames_and_is_put_back() -> None:
 
 @pytest.mark.usefixtures("devices")
 def test_the_kernel_refuses_what_a_driver_does_not_take() -> None:
-    with pytest.raises(StudyError, match="fails: study-tap: .*not supported"):
+    with pytest.raises(StudyError, match=r"fails: study-tap: .*not supported"):
         network_link.apply(TAP, {"coalesce": {"rx-usecs": 50}})
-    with pytest.raises(StudyError, match="after .*4096.* was set"):  # the driver takes 64 at most
+    with pytest.raises(StudyError, match=r"after .*4096.* was set"):  # the driver takes 64 at most
         network_link.apply(TAP, {"coalesce": {"rx-frames": 4096}})
     with pytest.raises(InputError, match="its driver takes rx-frames"):
         network_link.check("198.18.77.1", {"coalesce": {"rx-usecs": 50}})

@@ -29,7 +29,12 @@ class Card:
     """eth0. `rounds`: numbers become multiples of it, as those of some drivers do."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        self.values = {**dict.fromkeys(COALESCING, 0), "rx-usecs": 8, "rx-frames": 128, "adaptive-rx": 1}
+        self.values = {
+            **dict.fromkeys(COALESCING, 0),
+            "rx-usecs": 8,
+            "rx-frames": 128,
+            "adaptive-rx": 1,
+        }
         self.first = dict(self.values)
         self.takes: frozenset[str] | None = frozenset({"rx-usecs", "rx-frames", "adaptive-rx"})
         self.rounds = 1
@@ -64,7 +69,9 @@ class Card:
         wanted = dict(zip(COALESCING, map(int, row), strict=True))
         refused = any(value and name not in (self.takes or ()) for name, value in wanted.items())
         if not refused:
-            self.values = {name: value // self.rounds * self.rounds for name, value in wanted.items()}
+            self.values = {
+                name: value // self.rounds * self.rounds for name, value in wanted.items()
+            }
         return subprocess.CompletedProcess(words, refused, "", "eth0: Operation not supported")
 
 
@@ -123,7 +130,7 @@ def test_what_a_card_cannot_have_is_refused(
 
 def test_a_driver_that_refuses_or_rounds_is_an_error(card: Card) -> None:
     card.rounds = 8
-    with pytest.raises(StudyError, match="is .*48.* after .*50.* was set"):
+    with pytest.raises(StudyError, match=r"is .*48.* after .*50.* was set"):
         act("set-network", "eth0", {"coalesce": {"rx-usecs": 50}})
     with pytest.raises(StudyError, match="Operation not supported"):
         act("set-network", "eth0", {"coalesce": {"tx-usecs": 50}})

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from statistics import median
-from typing import Any
 
 from density_study.cluster.providers.existing.prometheus import Scraped
 from density_study.workloads.monitors.device_sampler import rows
@@ -53,7 +53,7 @@ def exported() -> tuple[Exported, ...]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A query: the selector of a device's series, without its instances. `role`: of JMX, the daemon's kind."""
+    """A query: the selector of a device's series. `role`: of JMX, the daemon's kind."""
 
     device: str
     selector: str
@@ -163,7 +163,7 @@ class Telling:
         for (device, host), rounds in sorted(found.items()):
             times = sorted(rounds)
             if len(times) > 1:
-                gaps = [later - first for first, later in zip(times, times[1:], strict=False)]
+                gaps = [later - first for first, later in pairwise(times)]
                 yield device, host, round(median(gaps), 3), _text(device, host, rounds)
 
 

@@ -1,4 +1,4 @@
-"""A trial's window as the cluster's Prometheus saw it, read when the trial is over: it costs no node anything."""
+"""A trial's window as the cluster's Prometheus saw it, read when the trial is over."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Moment:
 
 
 def exported_between(before: Moment, after: Moment) -> ExportedSeries | None:
-    """Writes a file of each device and host into the record. Whatever is missing is a fault, and unknown: a trial
-    is measured without it. None: no Prometheus is named."""
+    """Writes a file of each device and host into the record. Whatever is missing is a fault, and unknown: a
+    trial is measured without it. None: no Prometheus is named."""
     context = before.context
     existing = context.cluster.topology.existing
     if existing is None or existing.prometheus is None:
@@ -66,7 +66,9 @@ def exported_between(before: Moment, after: Moment) -> ExportedSeries | None:
     except StudyError as fault:
         faults.append(fault.what)
     told = {file.host for file in files}
-    faults += [f"{host}: nothing was scraped twice" for host in hosts if host not in told and not faults]
+    faults += [
+        f"{host}: nothing was scraped twice" for host in hosts if host not in told and not faults
+    ]
     return ExportedSeries(
         url=server.url,
         clock_lead_s=lead,

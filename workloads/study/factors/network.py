@@ -60,7 +60,8 @@ def _on_or_off(value: object) -> object:
 
 
 CoalescingName = Annotated[
-    str, like("|".join(COALESCING), "a name of `ethtool -c`, such as rx-usecs, tx-usecs or adaptive-rx")
+    str,
+    like("|".join(COALESCING), "a name of `ethtool -c`, such as rx-usecs, tx-usecs or adaptive-rx"),
 ]
 CoalescingValue = Annotated[
     Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)] | Literal["off", "on"],

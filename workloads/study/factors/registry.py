@@ -14,6 +14,7 @@ from density_study.workloads.study.factors.disk_type import DISK_TYPE
 from density_study.workloads.study.factors.factor import Factor
 from density_study.workloads.study.factors.hosts import HOSTS
 from density_study.workloads.study.factors.network import NETWORK
+from density_study.workloads.study.factors.oversubscribe import OVERSUBSCRIBE
 from density_study.workloads.study.factors.regionservers_per_node import REGIONSERVERS_PER_NODE
 from density_study.workloads.study.factors.stack import STACK
 from density_study.workloads.study.factors.store import STORE
@@ -31,6 +32,7 @@ OURS: tuple[Factor[Any], ...] = (
     CONFIGURATION,
     TIER,  # after configurations, which it changes
     NETWORK,
+    OVERSUBSCRIBE,
 )
 """In the order of findings. Levels with names stand in this order in a topology's name."""
 

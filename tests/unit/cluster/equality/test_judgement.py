@@ -30,9 +30,9 @@ def test_names_are_unique_and_every_expectation_has_its_remedy() -> None:
 def test_what_changes_results_is_disclosed_and_what_can_be_mended_is_judged() -> None:
     """The list of the review of the field, in its order."""
     disclosed = (
-        "mount_options", "open_files", "processes", "locked_memory", "driver", "rings", "coalescing", "queues",
-        "offloads", "numa_nodes", "numa_balancing", "smt", "turbo_off", "boost", "governor", "mitigations",
-        "microcode", "thp_defrag", "firmware", "nic_firmware", "disk_firmware", "scheduler", "raid_level",
+        "mount_options", "open_files", "processes", "locked_memory", "driver", "rings", "coalescing",
+        "queues", "offloads", "numa_nodes", "numa_balancing", "smt", "turbo_off", "boost", "governor",
+        "mitigations", "microcode", "thp_defrag", "firmware", "nic_firmware", "disk_firmware", "scheduler", "raid_level",
         "raid_disks",
     )  # fmt: skip
     assert set(disclosed) <= BY_NAME.keys()
@@ -40,7 +40,13 @@ def test_what_changes_results_is_disclosed_and_what_can_be_mended_is_judged() ->
               "dirty_background_percent", "deepest_idle_us", "clock_source")  # fmt: skip
     assert [name for name in judged if not BY_NAME[name].expected] == []
     quiet = {fact.name for fact in FACTS if fact.quiet}
-    assert quiet >= {"governor", "numa_balancing", "thp_background", "timer_migration", "nmi_watchdog"}
+    assert quiet >= {
+        "governor",
+        "numa_balancing",
+        "thp_background",
+        "timer_migration",
+        "nmi_watchdog",
+    }
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,11 @@ def test_each_level_is_a_variant_that_declares_what_it_sets(tmp_path: Path) -> N
         ("{queues: 3, xps: [1, 0]}", "[0].xps", "names 2 CPUs"),
         ("{queues: 2, xps: [1, 1]}", "[0].xps", "duplicate CPU"),
         ("{queues: 2, xps: [1, 0], loss: 1%}", "[0].xps", "without rate, delay and loss"),
-        ("{coalesce: {rx-usecs: 50}}", "[0].coalesce", "veth pair of a container has no interrupts"),
+        (
+            "{coalesce: {rx-usecs: 50}}",
+            "[0].coalesce",
+            "veth pair of a container has no interrupts",
+        ),
         ("{coalesce: {}}", "[0].coalesce", "give 1 or more"),
         ("{coalesce: {rx_usecs: 50}}", "[0].coalesce", "not a name of `ethtool -c`"),
         ("{coalesce: {rx-usecs: on}}", "[0].coalesce.rx-usecs", "rx-usecs is a number, not on"),
@@ -144,7 +148,9 @@ def test_a_study_has_a_network_only_where_nodes_have_interfaces() -> None:
         study("[default]", "local")
     moved = study("[default, {irq_affinity: [1, 0]}]", base=TWO_HOSTS).factors.of(NETWORK)
     assert moved["irq-1-0"] == Network(irq_affinity=(1, 0))
-    waits = study("[{coalesce: {rx-usecs: 50, adaptive-rx: off}}]", base=TWO_HOSTS).factors.of(NETWORK)
+    waits = study("[{coalesce: {rx-usecs: 50, adaptive-rx: off}}]", base=TWO_HOSTS).factors.of(
+        NETWORK
+    )
     assert waits == {
         "coalesce-adaptive-rx-0-rx-usecs-50": Network(
             coalesce=(("adaptive-rx", 0), ("rx-usecs", 50))
