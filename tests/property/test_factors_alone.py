@@ -54,6 +54,7 @@ LEVELS: Mapping[str, object] = {
     },
     "tier": ["heap", {"offheap": "512 MiB"}, {"file": "flash", "size": "1 GiB"}],
     "network": ["default", {"rate": "100 Mbit/s"}, {"mtu": 9000}, {"rps": [1]}],
+    "oversubscribe": ["none", {"memory": 1.5}, {"memory": 4.0}, {"cores": 2.0}],
 }  # fmt: skip
 """Of factors whose levels have names, as a study writes them."""
 CLUSTERS = """
@@ -94,6 +95,8 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "tier": ("configuration", *HEAPS, "flag regionserver *", "* hbase-site hbase.bucketcache.*",
              "* hbase-site hfile.block.cache.size"),
     "network": ("network",),
+    "oversubscribe": ("* yarn-site yarn.nodemanager.resource.*",
+                      "* yarn-site yarn.scheduler.maximum-allocation-mb"),
 }  # fmt: skip
 """By factor: what may differ between two of its levels, because that is what the factor is."""
 SAID: Mapping[str, tuple[str, ...]] = {

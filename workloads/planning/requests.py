@@ -48,6 +48,8 @@ def _of_builds(builds: int, plan: Plan) -> Iterator[Requests]:
     limits = existing.limits
     busy = limits.others_p99_ms is not None or limits.hdfs_free_percent is not None
     yield Requests("web servers", watch, "around each trial" + ", and every 5 s meanwhile" * busy)
+    if existing.prometheus is not None:
+        yield Requests("Prometheus", "what exporters counted", "once before, and after each trial")
 
 
 def _of_jobs(trials: list[Step]) -> Iterator[Requests]:

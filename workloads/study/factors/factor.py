@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
 from density_study.workloads.base.checked import like
 
@@ -91,9 +90,6 @@ class Factor(ABC, Generic[L]):
     def check(self, study: StudyOfFactors) -> None:
         """FaultyKeyError for what the study may not say together with this factor. Also called for a study
         without it."""
-
-    def check_topology(self, topology: Topology) -> None:
-        """InputError for what the software of this machine does not take. Called before anything starts."""
 
     def obstacle(self, level: str) -> str | None:
         """Why variants at this level support no claim."""

@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from density_study.cluster.model.dividing.oversubscription import PLAIN, Oversubscription
-from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.provider import provider_named
 from density_study.workloads.base.checked import FaultyKeyError
@@ -85,15 +83,6 @@ class Oversubscribe(Factor[Oversubscription]):
                 key = "cores" if level.memory is None else "memory"
                 if why := (_no_cores if level.memory is None else _no_memory)(study):
                     raise FaultyKeyError(why, *_KEY, place, key)
-
-    def check_topology(self, topology: Topology) -> None:
-        if topology.variant.oversubscribed.memory > 1 and not topology.variant.store.hadoop:
-            raise InputError(
-                f"{topology.variant.store.title} has no YARN, whose containers the excess is for.",
-                f"variant {topology.variant.name()}",
-                "compare promises of memory in a study of HBase.",
-                _KEY,
-            )
 
 
 def _no_memory(study: StudyOfFactors) -> str:

@@ -32,8 +32,8 @@ def test_what_changes_results_is_disclosed_and_what_can_be_mended_is_judged() ->
     disclosed = (
         "mount_options", "open_files", "processes", "locked_memory", "driver", "rings", "coalescing",
         "queues", "offloads", "numa_nodes", "numa_balancing", "smt", "turbo_off", "boost", "governor",
-        "mitigations", "microcode", "thp_defrag", "firmware", "nic_firmware", "disk_firmware", "scheduler", "raid_level",
-        "raid_disks",
+        "mitigations", "microcode", "thp_defrag", "firmware", "nic_firmware", "disk_firmware", "scheduler",
+        "raid_level", "raid_disks",
     )  # fmt: skip
     assert set(disclosed) <= BY_NAME.keys()
     judged = ("governor", "thp", "thp_defrag", "irqbalance", "swap", "dirty_percent",

@@ -9,6 +9,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.existing import Kerberos, Prometheus
 from density_study.workloads.planning.planned_study import outlined_study, plan_study
+from density_study.workloads.planning.requests import requests_of
 from density_study.workloads.record.recorded import recorded
 
 STUDY = """\
@@ -189,6 +190,8 @@ def test_a_prometheus_is_of_one_cluster_or_of_each(tmp_path: Path) -> None:
         path = spec(tmp_path, PROMETHEUS.replace("URL", url))
         existing = outlined_study(path).plan.topologies["existing"].existing
         assert existing is not None and existing.prometheus == Prometheus(url, "/t")
+        asked = [one for one in requests_of(outlined_study(path).plan) if one.to == "Prometheus"]
+        assert len(asked) == 1
     text = VARIANTS.replace("hosts: [d2], ", "hosts: [d2], prometheus: {url: https://two}, ")
     topologies = outlined_study(spec(tmp_path, text)).plan.topologies.values()
     found = [one.existing.prometheus for one in topologies if one.existing]

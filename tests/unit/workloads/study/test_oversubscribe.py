@@ -1,4 +1,4 @@
-"""`factors.oversubscribe`: more containers on the same daemons, larger quotas, and what may not be promised."""
+"""`factors.oversubscribe`: more containers beside the same daemons, larger quotas, and what is refused."""
 
 from __future__ import annotations
 
