@@ -11,7 +11,8 @@ needs=
 for target; do case $target in
     test) needs="$needs chromium=chromium curl=curl openssl=openssl libatomic.so.1=libatomic1 ps=procps ssh-keygen=openssh-client"
         [ "$(id -u)" -ne 0 ] || needs="$needs $hosts" ;;
-    live) needs="$needs ps=procps pg_createcluster=postgresql redis-server=redis-server curl=curl krb5kdc=krb5-kdc
+    live) needs="$needs ps=procps pg_createcluster=postgresql redis-server=redis-server curl=curl
+        prometheus=prometheus prometheus-node-exporter=prometheus-node-exporter krb5kdc=krb5-kdc
         kadmin.local=krb5-admin-server kinit=krb5-user faketime=faketime openssl=openssl bwa=bwa
         samtools=samtools bcftools=bcftools dwgsim=dwgsim $hosts" ;;
     vm) needs="$needs ip=iproute2 ssh=openssh-client libvirtd=libvirt-daemon-system,libvirt-daemon-driver-qemu

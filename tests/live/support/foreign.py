@@ -216,7 +216,7 @@ class ForeignCluster:
         return {"PATH": "/usr/bin:/bin", "HADOOP_USER_NAME": OWNER, **home}
 
     def _address(self) -> str:
-        return f"{self.host}:{_free_port()}"
+        return f"{self.host}:{free_port()}"
 
     def _nodes(self) -> int:
         query = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
@@ -244,7 +244,7 @@ class ForeignCluster:
     def _sites(self) -> dict[str, dict[str, str]]:
         root, opens = str(self.root), " ".join(ADD_OPENS)
         jars = {name: f"{ensure(name).home}/lib/*" for name in ("hadoop", "hbase")}
-        zookeeper, filesystem = str(_free_port()), f"hdfs://{self._address()}"
+        zookeeper, filesystem = str(free_port()), f"hdfs://{self._address()}"
         return {
             "core-site": {"fs.defaultFS": filesystem, "hadoop.tmp.dir": f"{root}/tmp"},
             "hdfs-site": {
@@ -274,7 +274,7 @@ class ForeignCluster:
                 "yarn.nodemanager.disk-health-checker.enable": "false",
                 "yarn.scheduler.minimum-allocation-mb": "256",
                 "yarn.application.classpath": f"{self.conf},{jars['hadoop']}",
-                "mapreduce.shuffle.port": str(_free_port()),
+                "mapreduce.shuffle.port": str(free_port()),
             },
             "capacity-scheduler": {
                 "yarn.scheduler.capacity.root.queues": "default",
@@ -302,11 +302,11 @@ class ForeignCluster:
                 "hbase.quota.enabled": "true",
                 "hbase.unsafe.stream.capability.enforce": "false",
                 "hbase.master.hostname": self.host,
-                "hbase.master.port": str(_free_port()),
-                "hbase.master.info.port": str(_free_port()),
+                "hbase.master.port": str(free_port()),
+                "hbase.master.info.port": str(free_port()),
                 "hbase.regionserver.hostname": self.host,
-                "hbase.regionserver.port": str(_free_port()),
-                "hbase.regionserver.info.port": str(_free_port()),
+                "hbase.regionserver.port": str(free_port()),
+                "hbase.regionserver.info.port": str(free_port()),
             },
         }
 
@@ -321,7 +321,7 @@ def _until(holds: Callable[[], bool], what: str, within_s: float = 90.0) -> None
     raise TimeoutError(what)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server((LOOPBACK, 0)) as listener:
         return int(listener.getsockname()[1])
 

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,16 +24,15 @@ from density_study.cluster.providers.existing import prometheus
 from density_study.cluster.providers.existing.prometheus import instances_of, lead_s, scraped
 from density_study.workloads import tables
 from density_study.workloads.base.values import ExportedSeries, Window
-from density_study.workloads.base.workload import RecordFolder
 from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.prometheus.exported import exported
-from density_study.workloads.monitors.prometheus.reading import Moment, exported_between
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.rows.monitors.device_aggregates import device_tables
 from density_study.workloads.rows.raw.file_kinds import SAMPLES
 from density_study.workloads.rows.raw.raw_files import raw_files
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables.arrow import arrow_schema
+from tests.support.exported_trial import exported_trial
 
 BEGIN_S, END_S, EVERY_S = 1_780_000_000.0, 1_780_000_060.0, 5
 HOSTS = ("rs1.example.org", "rs2.example.org")
@@ -165,17 +164,9 @@ def at(fake: Fake, **keys: str) -> Prometheus:
 
 
 def trial(
-    server: Prometheus | None, folder: Path, hosts: tuple[str, ...] = HOSTS
+    server: Prometheus | None, folder: Path, hosts: Sequence[str] = HOSTS
 ) -> ExportedSeries | None:
-    (folder / "monitor").mkdir(exist_ok=True)
-    daemons = {f"{host}/regionserver": f"{host}:16030" for host in hosts}
-    existing = SimpleNamespace(prometheus=server, watched=())
-    cluster = SimpleNamespace(
-        topology=SimpleNamespace(existing=existing),
-        endpoints=SimpleNamespace(all=lambda service: daemons if service == "others.jmx" else {}),
-    )
-    context: Any = SimpleNamespace(cluster=cluster, record=RecordFolder(folder))
-    return exported_between(Moment(context, BEGIN_S), Moment(context, END_S))
+    return exported_trial(server, folder, hosts, BEGIN_S, END_S)
 
 
 def series(folder: Path, device: str, host: str) -> dict[tuple[str, str], set[float]]:
