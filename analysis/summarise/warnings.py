@@ -117,8 +117,8 @@ def _unexported(run: AnalysedRun) -> Iterator[SummaryWarning]:
         yield SummaryWarning(
             code="prometheus",
             level="info",
-            message=f"Prometheus left something open in {count} of {len(told)} trials, which is unknown: "
-            f"{'; '.join(faults[:3])}{more}",
+            message=f"In {count} of {len(told)} trials, something that Prometheus should have counted is "
+            f"unknown: {'; '.join(faults[:3])}{more}.",
             remedy="Look at existing.prometheus, and at its scrape interval: a trial must last several.",
         )
 

@@ -129,7 +129,7 @@ class ExportedFile(Frozen):
 
 
 class ExportedSeries(Frozen):
-    """What a Prometheus server told of a trial. The files have this machine's time. clock_lead_s: of the
+    """What a Prometheus server counted during a trial. The files have this machine's time. clock_lead_s: of the
     server's clock. faults: why something is not known."""
 
     url: str

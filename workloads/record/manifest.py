@@ -77,7 +77,7 @@ class Manifest(Frozen):
     )
     exported: ExportedSeries | None = Field(
         None,
-        description="what the Prometheus of an existing cluster told; null: none is named",
+        description="what the Prometheus of an existing cluster counted; null: none is named",
     )
     fault: InjectedFault | None = Field(
         None, description="what the trial did to its cluster; null: nothing"

@@ -107,7 +107,8 @@ class Telling:
         self._hosts = hosts
         self._series: dict[tuple[str, str, str, str], list[tuple[Scraped, float]]] = {}
         """By device, host, source and column: series, and the factor of each."""
-        self._daemons: dict[tuple[str, str], str] = {}
+        self._daemons: dict[tuple[str, str], tuple[str, str]] = {}
+        """By role and instance: its host and source."""
         self._parts: dict[str, int] = {}
         """Of each column of JMX: how many attributes it is the sum of."""
 
@@ -137,16 +138,16 @@ class Telling:
     def _of_daemon(
         self, asked: Asked, host: str, series: Scraped
     ) -> Iterator[tuple[str, str, float]]:
+        """A daemon's source has no slash: without one, seconds that were not scraped are no silence of it."""
         instance = series.labels[_INSTANCE]
         if asked.begins and (asked.role, instance) not in self._daemons:
-            name = f"{host}/{asked.role}"
-            port = instance.rpartition(":")[2]
-            taken = name in self._daemons.values()
-            self._daemons[asked.role, instance] = f"{name}-{port}" if taken else name
-        source = self._daemons.get((asked.role, instance))
+            is_taken = (host, asked.role) in self._daemons.values()
+            port = f"-{instance.rpartition(':')[2]}" * is_taken
+            self._daemons[asked.role, instance] = host, f"{asked.role}{port}"
+        _, source = self._daemons.get((asked.role, instance), ("", ""))
         end = series.labels.get("__name__", "").lower().split("_", 2)[-1]
         parts = Counter(column for adds in asked.attributes.values() for column, _ in adds)
-        for column, factor in asked.attributes.get(end, ()) if source is not None else ():
+        for column, factor in asked.attributes.get(end, ()) if source else ():
             self._parts[column] = parts[column]
             yield source, column, factor
 

@@ -35,7 +35,9 @@ class OversubscriptionSpec(Frozen):
     @model_validator(mode="after")
     def _one(self) -> OversubscriptionSpec:
         if (self.memory is None) == (self.cores is None):
-            raise ValueError("a level is memory or cores, so that what breaks first has one cause")
+            raise ValueError(
+                "a level is either memory or cores: what breaks first then has one cause"
+            )
         return self
 
     @property
@@ -102,7 +104,7 @@ def _no_cores(study: StudyOfFactors) -> str:
     if study.provider != "container" or (containers is not None and containers.cpus != "quota"):
         return "cores are promised by quotas; use provider container with containers.cpus: quota"
     if max(study.factors.vms_per_host) < 2:
-        return "a worker alone has all cores of its host; write vms_per_host: [2] or more"
+        return "a single worker has all cores of its host; write vms_per_host: [2] or more"
     return ""
 
 

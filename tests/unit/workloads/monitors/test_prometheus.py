@@ -217,7 +217,7 @@ def test_daemons_are_told_by_jmx_exporter_in_either_case(fake: Fake, tmp_path: P
         fake.every = [*of_node(HOSTS[0]), *of_daemon(HOSTS[0], lower)]
         assert trial(at(fake), tmp_path, HOSTS[:1]) is not None
         jmx = series(tmp_path, "jmx", HOSTS[0])
-        server = f"{HOSTS[0]}/regionserver"
+        server = "regionserver"
         assert jmx[server, "updates_blocked"] == {50.0} and jmx[server, "locality"] == {80.0}
         # without the misses of a second cache, the lookups are not known
         assert (server, "cache_hits") not in jmx and (server, "cache_lookups") not in jmx

@@ -77,7 +77,7 @@ def test_cores_are_larger_quotas_of_each_worker(topologies: dict[str, Topology])
     [
         ("[{memory: 1}]", "container", "", "", "it must be more than 1"),
         ("[{memory: 9}]", "container", "", "", "it must be 8 or less"),
-        ("[{memory: 1.5, cores: 2}]", "container", "", "", "a level is memory or cores"),
+        ("[{memory: 1.5, cores: 2}]", "container", "", "", "either memory or cores"),
         ("[{memory: 1.5}]", "local", "", "", "no memory of their own"),
         ("[{memory: 1.5}]", "container", "testdfsio: {modes: [write], files: 4, file_size: 64 MiB}",
          "ycsb: {records: [1000], mixes: [load, c], threads: [8]}", "add testdfsio"),
