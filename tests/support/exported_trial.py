@@ -20,7 +20,9 @@ def exported_trial(
     (folder / "monitor").mkdir(exist_ok=True)
     daemons = {f"{host}/regionserver": f"{host}:16030" for host in hosts}
     cluster = SimpleNamespace(
-        topology=SimpleNamespace(existing=SimpleNamespace(prometheus=server, watched=())),
+        topology=SimpleNamespace(
+            existing=SimpleNamespace(prometheus=server, watched=(), endpoint=None)
+        ),
         endpoints=SimpleNamespace(all=lambda service: daemons if service == "others.jmx" else {}),
     )
     context: Any = SimpleNamespace(cluster=cluster, record=RecordFolder(folder))

@@ -201,8 +201,8 @@ class ExistingSpec(Frozen):
     )
     endpoint: EndpointSpec | None = Field(
         None,
-        description=f"An existing store ({_ENDPOINTS}), in place of Hadoop and HBase: only `namespace` is "
-        "taken beside it.",
+        description=f"An existing store ({_ENDPOINTS}), in place of Hadoop and HBase: only `namespace`, "
+        "`limits` and `prometheus` are taken beside it.",
     )
     folder: Folder | None = Field(
         None,
@@ -248,10 +248,11 @@ class ExistingSpec(Frozen):
     def _hadoop_or_endpoint(self) -> ExistingSpec:
         if self.endpoint is None and self.folder is None:
             raise FaultyKeyError("key existing needs folder, or an endpoint", "folder")
-        other = self.model_fields_set - {"endpoint", "namespace", "limits"}
+        other = self.model_fields_set - {"endpoint", "namespace", "limits", "prometheus"}
         if self.endpoint is not None and other:
             raise FaultyKeyError(
-                f"an endpoint takes namespace and limits beside it, not {min(other)}", min(other)
+                f"an endpoint takes namespace, limits and prometheus beside it, not {min(other)}",
+                min(other),
             )
         return self
 

@@ -17,6 +17,7 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
 from density_study.cluster.providers.existing.joined import Joined
+from density_study.cluster.providers.existing.prometheus import instances_of
 from density_study.cluster.providers.existing.provider import (
     OWNED,
     ExistingProvider,
@@ -38,6 +39,9 @@ class EndpointProvider(ExistingProvider):
         facts, owner = ask_store(endpoint_properties(topology), "facts", "owner")
         _check_free(topology, owner)
         _check_facts(topology, facts, needed_mib)
+        existing = topology.existing
+        if existing.prometheus is not None and existing.endpoint is not None:
+            instances_of(existing.prometheus, existing.endpoint.hosts)
 
     def versions(self, topology: ExistingTopology) -> Versions:
         return VERSIONS  # of the client's own tools: the store is neither Hadoop nor HBase

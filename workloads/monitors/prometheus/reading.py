@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.providers.existing.prometheus import instances_of, lead_s, scraped
 from density_study.cluster.providers.existing.watched import unwatched
 from density_study.cluster.state import atomic
@@ -25,6 +27,13 @@ class Moment:
     epoch_s: float
 
 
+def _hosts(cluster: Cluster, existing: ExistingCluster) -> list[str]:
+    """Without those that the study watches itself, each second."""
+    daemons = [name.partition("/")[0] for name in cluster.endpoints.all("others.jmx")]
+    every = existing.endpoint.hosts if existing.endpoint else list(dict.fromkeys(daemons))
+    return unwatched(existing, every) if existing.watched else every
+
+
 def exported_between(before: Moment, after: Moment) -> ExportedSeries | None:
     """Writes a file of each device and host into the record. Whatever is missing is a fault, and unknown: a
     trial is measured without it. None: no Prometheus is named."""
@@ -33,14 +42,7 @@ def exported_between(before: Moment, after: Moment) -> ExportedSeries | None:
     if existing is None or existing.prometheus is None:
         return None
     server, record = existing.prometheus, context.record
-    # what the study's own monitors see, they see each second
-    hosts = [
-        host
-        for host in dict.fromkeys(
-            name.partition("/")[0] for name in context.cluster.endpoints.all("others.jmx")
-        )
-        if _NAME.fullmatch(host) and not (existing.watched and not unwatched(existing, [host]))
-    ]
+    hosts = [host for host in _hosts(context.cluster, existing) if _NAME.fullmatch(host)]
     faults: list[str] = []
     files: list[ExportedFile] = []
     lead = error = None

@@ -10,7 +10,7 @@ import pytest
 
 from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.existing import StoreEndpoint
+from density_study.cluster.model.existing import Prometheus, StoreEndpoint
 from density_study.cluster.model.topology import Topology
 from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.planned_study import outlined_study
@@ -122,6 +122,12 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
     assert table_on(cluster, test_case) == "usertable_1000"  # the namespace is in the properties
 
 
+def test_its_hosts_may_be_watched_by_a_prometheus(tmp_path: Path) -> None:
+    text = REDIS.replace("existing:\n", "existing:\n  prometheus: {url: https://prom}\n")
+    existing = topology_of(tmp_path, text).existing
+    assert existing is not None and existing.prometheus == Prometheus("https://prom")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -130,7 +136,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (REDIS.replace("6379", "6379, 10.0.0.6:6379").replace('"', ""), "store redis is one server"),
         (REDIS.replace("10.0.0.5:6379", "10.0.0.5"), "an address, HOST:PORT"),
         (REDIS.replace(", password_file: /home/me/password", ""), "user needs password_file"),
-        (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "limits beside it, not queue"),
+        (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "prometheus beside it, not queue"),
         (REDIS.replace("existing:\n", "existing:\n  folder: /a/b\n"), "not folder"),
         (REDIS + "factors: {cluster: {a: {configuration: /a}, b: {configuration: /b}}}\n", "not endpoints"),
         (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),
