@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
 from statistics import median
 
 from density_study.cluster.providers.existing.prometheus import Scraped
@@ -22,6 +21,8 @@ _NO_CARDS = re.compile(r"(lo|veth.*|docker.*|br-.*|virbr.*|cali.*|flannel.*|cni.
 _INSTANCE = "instance"
 Rounds = Mapping[float, Mapping[str, Mapping[str, float]]]
 """Columns by source, by time."""
+_Part = tuple[str, Scraped, str, str, float]
+"""A series of a host: the source and the column that it adds to, and its factor."""
 
 
 @dataclass(frozen=True)
@@ -113,43 +114,47 @@ class Telling:
         """Of each column of JMX: how many attributes it is the sum of."""
 
     def add(self, asked: Asked, answer: Sequence[Scraped]) -> None:
+        named: dict[str, list[Scraped]] = {}
         for one in answer:
-            host = self._hosts.get(one.labels.get(_INSTANCE, ""))
-            if host is not None and one.samples:
-                found = (
-                    self._of_daemon(asked, host, one)
-                    if asked.device == JMX
-                    else self._of_host(asked, one, answer)
-                )
-                for source, column, factor in found:
-                    key = asked.device, host, source, column
-                    self._series.setdefault(key, []).append((one, factor))
+            if one.samples and one.labels.get(_INSTANCE) in self._hosts:
+                named.setdefault(one.labels.get("__name__", ""), []).append(one)
+        for host, one, source, column, factor in (
+            self._of_daemons(asked, named) if asked.device == JMX else self._of_hosts(asked, named)
+        ):
+            key = asked.device, host, source, column
+            self._series.setdefault(key, []).append((one, factor))
 
-    def _of_host(
-        self, asked: Asked, series: Scraped, answer: Sequence[Scraped]
-    ) -> Iterator[tuple[str, str, float]]:
-        for one in exported():
-            if (one.device, one.metric) == (asked.device, series.labels.get("__name__")):
+    def _of_hosts(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
+        """Of a host that several jobs scrape, the first one counts."""
+        targets: dict[str, tuple[str, str | None]] = {}
+        for one in (one for one in exported() if one.device == asked.device):
+            over = {_place(one, gauge): gauge.samples[-1][1] for gauge in named.get(one.over, ())}
+            for series in named.get(one.metric, ()):
+                target = series.labels[_INSTANCE], series.labels.get("job")
+                host = self._hosts[target[0]]
                 source = one.names(series.labels)
-                over = _gauge(one, series, answer) if one.over else 1.0
-                if source and over > 0:
-                    yield source, one.column, one.factor / over
+                divisor = over.get(_place(one, series), 0.0) if one.over else 1.0
+                if source and divisor > 0 and targets.setdefault(host, target) == target:
+                    yield host, series, source, one.column, one.factor / divisor
 
-    def _of_daemon(
-        self, asked: Asked, host: str, series: Scraped
-    ) -> Iterator[tuple[str, str, float]]:
+    def _of_daemons(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
         """A daemon's source has no slash: without one, seconds that were not scraped are no silence of it."""
-        instance = series.labels[_INSTANCE]
-        if asked.begins and (asked.role, instance) not in self._daemons:
+        self._parts |= Counter(column for adds in asked.attributes.values() for column, _ in adds)
+        for name, every in named.items():
+            adds = asked.attributes.get(name.lower().split("_", 2)[-1], ())
+            for series in every:
+                host, source = self._daemon(asked, series.labels[_INSTANCE])
+                for column, factor in adds if source else ():
+                    yield host, series, source, column, factor
+
+    def _daemon(self, asked: Asked, instance: str) -> tuple[str, str]:
+        """Its host and source; nothing if it is no daemon of the role."""
+        key, host = (asked.role, instance), self._hosts[instance]
+        if asked.begins and key not in self._daemons:
             is_taken = (host, asked.role) in self._daemons.values()
             port = f"-{instance.rpartition(':')[2]}" * is_taken
-            self._daemons[asked.role, instance] = host, f"{asked.role}{port}"
-        _, source = self._daemons.get((asked.role, instance), ("", ""))
-        end = series.labels.get("__name__", "").lower().split("_", 2)[-1]
-        parts = Counter(column for adds in asked.attributes.values() for column, _ in adds)
-        for column, factor in asked.attributes.get(end, ()) if source else ():
-            self._parts[column] = parts[column]
-            yield source, column, factor
+            self._daemons[key] = host, f"{asked.role}{port}"
+        return self._daemons.get(key, ("", ""))
 
     def files(self, lead_s: float) -> Iterator[tuple[str, str, float, str]]:
         """(device, host, seconds between scrapes, text) of each device's file. lead_s: of the server's clock.
@@ -162,9 +167,7 @@ class Telling:
             for at_s, value in _added(series):
                 rounds.setdefault(at_s - lead_s, {}).setdefault(source, {})[column] = value
         for (device, host), rounds in sorted(found.items()):
-            times = sorted(rounds)
-            if len(times) > 1:
-                gaps = [later - first for first, later in pairwise(times)]
+            if gaps := list(_gaps(rounds)):
                 yield device, host, round(median(gaps), 3), _text(device, host, rounds)
 
 
@@ -172,19 +175,18 @@ def _names(series: Sequence[tuple[Scraped, float]]) -> set[str]:
     return {one.labels["__name__"].lower() for one, _ in series}
 
 
-def _gauge(one: Exported, series: Scraped, answer: Sequence[Scraped]) -> float:
-    """The last value of the gauge that divides the series; 0 if there is none."""
-    same = (_INSTANCE, one.source)
-    return next(
-        (
-            other.samples[-1][1]
-            for other in answer
-            if other.labels.get("__name__") == one.over
-            and other.samples
-            and all(other.labels.get(name) == series.labels.get(name) for name in same)
-        ),
-        0.0,
-    )
+def _place(one: Exported, series: Scraped) -> tuple[str, str | None]:
+    return series.labels[_INSTANCE], series.labels.get(one.source)
+
+
+def _gaps(rounds: Rounds) -> Iterator[float]:
+    """Seconds between the samples of each source."""
+    last: dict[str, float] = {}
+    for at_s in sorted(rounds):
+        for source in rounds[at_s]:
+            if source in last:
+                yield at_s - last[source]
+            last[source] = at_s
 
 
 def _added(series: Sequence[tuple[Scraped, float]]) -> Iterator[tuple[float, float]]:
