@@ -212,6 +212,17 @@ def test_what_exporters_counted_becomes_the_series_of_the_rules(fake: Fake, tmp_
     assert series(tmp_path, "kernel", HOSTS[1])["host", "dirty"] == {1.0}
 
 
+def test_a_host_that_two_jobs_scrape_counts_once(fake: Fake, tmp_path: Path) -> None:
+    fake.every = [
+        ({**labels, "job": job}, *grows)
+        for job in ("node", "again")
+        for labels, *grows in of_node(HOSTS[0])
+    ]
+    assert trial(at(fake), tmp_path, HOSTS[:1]) is not None
+    assert series(tmp_path, "kernel", HOSTS[0])["host", "dirty"] == {1.0}
+    assert series(tmp_path, "sockets", HOSTS[0])["host", "retransmitted"] == {4.0}
+
+
 def test_daemons_are_told_by_jmx_exporter_in_either_case(fake: Fake, tmp_path: Path) -> None:
     for lower in (False, True):
         fake.every = [*of_node(HOSTS[0]), *of_daemon(HOSTS[0], lower)]
