@@ -26,7 +26,8 @@ LEVEL = Network(coalesce=(("adaptive-rx", 0), ("rx-usecs", 50))).declared()
 
 
 class Card:
-    """eth0. `rounds`: numbers become multiples of it, as those of some drivers do."""
+    """eth0. `rounds`: numbers become multiples of it, as those of some drivers do. `drifts`: what an adaptive
+    card adds itself."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.values = {
@@ -37,7 +38,7 @@ class Card:
         }
         self.first = dict(self.values)
         self.takes: frozenset[str] | None = frozenset({"rx-usecs", "rx-frames", "adaptive-rx"})
-        self.rounds = 1
+        self.rounds, self.drifts = 1, 0
         (folder / "eth0").mkdir()
         (folder / "eth0" / "mtu").write_text("1500\n")
         (folder / "eth0" / "address").write_text("02:00:00:00:00:01\n")
@@ -72,6 +73,7 @@ class Card:
             self.values = {
                 name: value // self.rounds * self.rounds for name, value in wanted.items()
             }
+            self.values["rx-usecs"] += self.drifts * self.values["adaptive-rx"]
         return subprocess.CompletedProcess(words, refused, "", "eth0: Operation not supported")
 
 
@@ -98,6 +100,15 @@ def test_a_card_waits_as_the_level_says_and_is_put_back(card: Card) -> None:
         )
         act("restore-network", former)
         assert card.values == card.first
+
+
+def test_a_card_that_adapts_again_is_put_back_whatever_it_shows_then(card: Card) -> None:
+    card.drifts = 3
+    former = act("network-state", "eth0", LEVEL)
+    act("set-network", "eth0", LEVEL)
+    act("restore-network", former)
+    assert card.values == {**card.first, "rx-usecs": 11}
+    assert act("network-changed", former) == []
 
 
 def test_what_earlier_versions_journalled_has_nothing_to_put_back(card: Card) -> None:
