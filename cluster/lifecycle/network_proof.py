@@ -154,9 +154,9 @@ def proofs_of(network: Network, reading: Reading, why: str = "") -> Iterator[Pro
     if network.irq_affinity:
         yield _interrupted(network.irq_affinity, reading.get("interrupts", {}), why)
     if network.coalesce:
-        said = reading.get("coalescing")
-        holding = said and sum(said[name] == value for name, value in network.coalesce)
-        yield _proof("coalesced", len(network.coalesce), holding, "count", why)
+        shown = reading.get("coalescing", {})
+        holding = sum(shown.get(name) == value for name, value in network.coalesce)
+        yield _proof("coalesced", len(network.coalesce), holding if shown else None, "count", why)
     if network.delay_ms is not None:
         trip, least = reading.get("round_trip_ms"), 2 * network.delay_ms
         tolerance = DELAY_TOLERANCE * least + DELAY_MORE_MS

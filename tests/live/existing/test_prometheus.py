@@ -25,7 +25,7 @@ from density_study.workloads.record.record import closed_records
 from density_study.workloads.tables.store import read_table
 from tests.live.support.command import study_run
 from tests.live.support.foreign import FOLDER, LOOPBACK, foreign_cluster, free_port
-from tests.support.exported_trial import exported_trial
+from tests.support.records.exported_trial import exported_trial
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 CONFIG = """

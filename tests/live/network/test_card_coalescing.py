@@ -1,5 +1,5 @@
-"""The kernel coalesces as the fake of tests/unit/cluster/test_card_coalescing.py does: asked of a tap device,
-which takes one of the numbers, and of a veth pair, which has none."""
+"""The kernel coalesces as the fake of tests/unit/cluster/equality/test_card_coalescing.py does: a tap device,
+which takes one of the numbers, and a veth pair, which has none, are asked."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from density_study.workloads.rows.raw.file_kinds import SAMPLES
 from density_study.workloads.rows.raw.raw_files import raw_files
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables.arrow import arrow_schema
-from tests.support.exported_trial import exported_trial
+from tests.support.records.exported_trial import exported_trial
 
 BEGIN_S, END_S, EVERY_S = 1_780_000_000.0, 1_780_000_060.0, 5
 HOSTS = ("rs1.example.org", "rs2.example.org")
@@ -43,7 +43,7 @@ Labels = Mapping[str, str]
 
 def of_node(host: str) -> Iterator[tuple[Labels, float, float]]:
     """Labels of each series of a node_exporter, its first value, and by how much it grows in a second."""
-    at = {"instance": f"{host}:9100", "job": "node"}
+    at: dict[str, str] = {"instance": f"{host}:9100", "job": "node"}
     modes = {"user": 0.2, "system": 0.1, "idle": 0.3, "iowait": 0.35, "steal": 0.05}
     for cpu in "01":
         for mode, grows in modes.items():
@@ -58,8 +58,8 @@ def of_node(host: str) -> Iterator[tuple[Labels, float, float]]:
     for name, grows in of_disk.items():
         yield {"__name__": f"node_disk_{name}_total", "device": "sda", **at}, 7.0, grows
     for card in ("eth0", "veth12", "lo"):
-        name = {"__name__": "node_network_receive_bytes_total", "device": card}
-        yield {**name, **at}, 0.0, 62.5e6
+        received = {"__name__": "node_network_receive_bytes_total", "device": card}
+        yield {**received, **at}, 0.0, 62.5e6
         yield {"__name__": "node_network_speed_bytes", "device": card, **at}, 125e6, 0.0
     yield {"__name__": "node_netstat_Tcp_RetransSegs", **at}, 3.0, 4.0
     yield {"__name__": "node_netstat_Tcp_OutSegs", **at}, 3.0, 400.0
@@ -239,7 +239,8 @@ def test_daemons_are_told_by_jmx_exporter_in_either_case(fake: Fake, tmp_path: P
 
 def test_ingest_reads_the_files_in_this_machines_time(fake: Fake, tmp_path: Path) -> None:
     told = trial(at(fake), tmp_path)
-    manifest = Manifest.model_construct(
+    construct: Any = Manifest.model_construct
+    manifest = construct(
         trial="t", state="complete", imported=None, monitors=(), clients=(), clock=(), exported=told,
         window=Window(start_epoch_s=BEGIN_S, end_epoch_s=END_S), test_case=SimpleNamespace(),
         topology=SimpleNamespace(nodes=()),

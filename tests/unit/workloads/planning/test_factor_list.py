@@ -34,7 +34,9 @@ def test_an_unknown_factor_is_named_with_those_that_there_are() -> None:
 
 
 def test_density_and_disk_type_are_facts_about_an_existing_cluster() -> None:
-    assert held_equal("cluster") == ("store", "stack", "configuration", "tier", "network")
+    assert held_equal("cluster") == (
+        *("store", "stack", "configuration", "tier", "network", "oversubscribe"),
+    )
     assert "cluster" not in held_equal("disk_type")
     assert set(held_equal("store")) == set(factors()) - {"store"}
 

@@ -167,7 +167,7 @@ def test_each_existing_cluster_is_a_topology_and_each_repetition_joins_all_in_ra
             ),
             "a keytab or a ticket_cache, not both",
         ),
-        (PROMETHEUS.replace("URL", "http://me:secret@prom:9090"), "is not the address of a server"),
+        (PROMETHEUS.replace("URL", "http://me:secret@prom:9090"), "looks like a secret"),
         (PROMETHEUS.replace("URL", "http://prom:9090"), "sent in the clear; write https://"),
         (PROMETHEUS.replace("URL", "https://prom/?token=x"), "is not the address of a server"),
         (STUDY.replace("files: 2", "storage_policy: ALL_SSD, files: 2"), "storage types"),

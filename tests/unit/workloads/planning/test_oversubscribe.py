@@ -24,8 +24,7 @@ TEXT = """
 study: promised
 provider: PROVIDER
 hosts:
-  - {name: here, cores: 2, memory: 6 GiB, roles: [master, worker, client],
-     disks: [{path: /d, disk_type: flash}]}
+  - {name: here, cores: 2, memory: 6 GiB, roles: [master, worker, client]}
 workloads:
   - testdfsio: {modes: [write], files: 4, file_size: 64 MiB}
 factors:
@@ -76,7 +75,7 @@ def test_cores_are_larger_quotas_of_each_worker(topologies: dict[str, Topology])
     ("levels", "provider", "old", "new", "says"),
     [
         ("[{memory: 1}]", "container", "", "", "it must be more than 1"),
-        ("[{memory: 9}]", "container", "", "", "it must be 8 or less"),
+        ("[{memory: 9}]", "container", "", "", "it must be 8.0 or less"),
         ("[{memory: 1.5, cores: 2}]", "container", "", "", "either memory or cores"),
         ("[{memory: 1.5}]", "local", "", "", "no memory of their own"),
         ("[{memory: 1.5}]", "container", "testdfsio: {modes: [write], files: 4, file_size: 64 MiB}",
