@@ -82,7 +82,7 @@ def test_what_was_scraped_is_what_this_machine_did(server: Prometheus, tmp_path:
     assert told is not None and told.faults == ()
     assert told.clock_lead_s == pytest.approx(0.0, abs=0.5)
     assert {one.device for one in told.files} >= {"exported", "sockets", "kernel"}
-    assert {one.period_s for one in told.files} == {pytest.approx(1.0, abs=0.1)}
+    assert [one.period_s for one in told.files] == pytest.approx([1.0] * len(told.files), abs=0.1)
     rows = {}
     for one in told.files:
         parsed = parse_device((tmp_path / one.file).read_text(), one.file)
@@ -93,7 +93,7 @@ def test_what_was_scraped_is_what_this_machine_did(server: Prometheus, tmp_path:
     spent = [dict(zip(one.names, one.values, strict=True)) for one in (first, last)]
     all_ms = spent[1]["all_ms"] - spent[0]["all_ms"]
     assert all_ms == pytest.approx(1000 * cpus * passed_s, rel=0.1)
-    assert 0 < spent[1]["used_ms"] - spent[0]["used_ms"] < all_ms
+    assert 0 < spent[1]["used_ms"] - spent[0]["used_ms"] <= all_ms
     of_host = [one for one in rows["sockets"] if one.source == "host"]
     assert {"sent_segments", "retransmitted", "in_use"} <= set(of_host[0].names)
 
