@@ -1,4 +1,4 @@
-"""A real Prometheus with a real node_exporter: what it scraped of this machine, and a study that reads it.
+"""A real Prometheus with a real node_exporter: what it scraped of this machine.
 
 It keeps the fake of tests/unit/workloads/monitors/test_prometheus.py true.
 """
@@ -19,12 +19,8 @@ import requests
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.existing import Prometheus
 from density_study.cluster.providers.existing.prometheus import instances_of, lead_s, scraped
-from density_study.workloads import tables
 from density_study.workloads.monitors.devices import parse_device
-from density_study.workloads.record.record import closed_records
-from density_study.workloads.tables.store import read_table
-from tests.live.support.command import study_run
-from tests.live.support.foreign import FOLDER, LOOPBACK, foreign_cluster, free_port
+from tests.live.support.foreign import LOOPBACK, free_port
 from tests.support.records.exported_trial import exported_trial
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
@@ -32,14 +28,6 @@ CONFIG = """
 global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
   - {job_name: node, static_configs: [{targets: ["TARGET"]}]}
-"""
-STUDY = """
-study: live-exported
-provider: existing
-existing: {configuration: CONF, folder: FOLDER, limits: {rate: off}, prometheus: {url: "URL"}}
-workloads:
-  - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [2], duration: 15 s, warm_up: 2 s,
-           warm_up_client: off, warm_up_daemons: off}
 """
 SCRAPED_S = 8.0
 
@@ -107,27 +95,3 @@ def test_a_real_server_refuses_and_names_as_the_fake_does(server: Prometheus) ->
         instances_of(server, ["192.0.2.1"])
     with pytest.raises(StudyError, match="no JSON"):
         lead_s(Prometheus(f"{server.url}/nowhere"))
-
-
-@pytest.mark.slow
-def test_a_study_of_an_existing_cluster_has_what_was_scraped(
-    server: Prometheus, tmp_path: Path
-) -> None:
-    runs, spec = tmp_path / "runs", tmp_path / "spec.yaml"
-    with foreign_cluster(tmp_path / "foreign") as foreign:
-        keys = {"CONF": str(foreign.conf), "FOLDER": FOLDER, "URL": server.url}
-        text = STUDY
-        for key, value in keys.items():
-            text = text.replace(key, value)
-        spec.write_text(text)
-        with study_run(runs, spec=spec) as child:
-            told, _ = child.communicate(timeout=400)
-            assert child.returncode == 0, told
-        assert foreign.left_of_studies() == []
-    (run,) = runs.glob("live-exported/2*")
-    for manifest in closed_records(run / "records").values():
-        assert manifest.exported is not None and manifest.exported.faults == ()
-        assert {one.host for one in manifest.exported.files} == {LOOPBACK}
-    series = read_table(run, tables.DEVICE_SERIES)
-    of_host = series[(series["device"] == "exported") & (series["host"] == LOOPBACK)]
-    assert set(of_host["name"]) == {"cpu_used", "iowait", "steal"}
