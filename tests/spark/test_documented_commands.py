@@ -1,21 +1,10 @@
 """Every command on README and the other pages works as shown.
 
 A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
-folder with the contents of a checkout. Inline commands run one by one. Some are not executed:
-- `apt-get install`, `study run`, `study setup` and `make` targets install, take minutes to hours,
-  or run this very test; `study airflow` runs until it is stopped; `study notify` needs a study with
-  receivers; `study stack add` downloads hundreds of megabytes.
-  They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
-  real.
-- `study rm RUN` asks on a terminal, and `study reap --claim RUN` claims a run that is the user's own already.
-- `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
-  live`).
-- `study capacity fit RUN` needs more densities than this run has; a model fitted to points replaces
-  it.
-- `measured:RUN` needs a run of the genomics pipeline, which tests/unit/analysis/capacity/test_measured.py
-  makes; the profile of a trace replaces it.
-- Commands shown by name only, without required arguments, run with `--help`. What runs with `--help`, this
-  process parses as shown.
+folder with the contents of a checkout. Inline commands run one by one. SIMULATED and NOT_HERE have
+what is not executed as shown, each with its reason. Commands shown by name only, without required
+arguments, run with `--help`, which this process parses as shown. The blocks of the pages in WALKED are
+walked by tests/live/walks.
 """
 
 from __future__ import annotations
@@ -25,7 +14,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +25,7 @@ from density_study.dags.cli.main import app
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.planning.planned_study import plan_study
 from tests.bench.made_run import Size, make_run
+from tests.support.page_blocks import COMMANDS, blocks
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 
@@ -46,8 +35,8 @@ PAGES = (
     "CONTRIBUTING.md",
     *sorted(str(p.relative_to(CHECKOUT)) for p in CHECKOUT.glob("docs/**/*.md")),
 )
-PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get", ".")
-INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS[:-1])}) [^`]+)`")
+PROGRAMS = ("study", "make", "python", "spark-submit", "apt-get")
+INLINE = re.compile(rf"`((?:{'|'.join(PROGRAMS)}) [^`]+)`")
 SPEC = "workloads/studies/quickstart.yaml"
 RUNS = ("20261114T020003Z", "20261121T020003Z")
 """The two runs compared in docs/how-to/schedule-with-alerts.md."""
@@ -61,29 +50,61 @@ STANDS_FOR = {
 YCSB_OUTPUT = CHECKOUT / "tests/samples/ycsb-0.17.0_hdr.out"
 """What docs/how-to/import-records.md imports."""
 SIMULATED = (
-    ("apt-get install", "--simulate"),
-    ("make", "--dry-run"),
-    ("study run", "--help"),
-    ("study --install-completion", "--help"),
-    (f"study report {RUN} --master yarn", "--help"),
-    (f"study capacity fit {RUN}", "--help"),
-    ("study airflow", "--help"),
-    ("study doctor vm-smoke", "--help"),
-    ("study doctor mine.yaml", "--help"),  # hosts that a reader replaces
-    ("study reap --claim", "--help"),
-    (f"study rm {RUN}", "--help"),
-    ("study setup", "--help"),
-    ("study notify", "--help"),
-    ("study stack add", "--help"),
-    ("study up", "--help"),
-    ("study shell", "--help"),
-    ("study down", "--help"),
-    ("python -m tests.support.chromium", "--help"),
-    ("python -m tests.bench", "--help"),
-    ("python -m tests.known_answers", "--list"),
-    ("python -m tests.causes", "--help"),
-    ("python -m docs.generator.rehearsed", "--help"),
+    ("apt-get install", "--simulate", "only root installs: tests/fresh/debian.sh"),
+    ("make", "--dry-run", "minutes, or this very test: tests/fresh"),
+    (
+        "study run",
+        "--help",
+        "needs an idle machine: tests/live/walks, tests/fresh, and tests/live/test_study.py",
+    ),
+    ("study --install-completion", "--help", "would change the user's shell"),
+    (
+        f"study report {RUN} --master yarn",
+        "--help",
+        "needs a cluster: tests/live/test_yarn_analysis.py",
+    ),
+    (
+        f"study capacity fit {RUN}",
+        "--help",
+        "needs more host counts: tests/live/walks/test_sizing.py",
+    ),
+    ("study capacity fit capacity-curve", "--help", "the same"),
+    ("study airflow", "--help", "runs until it is stopped: tests/dag"),
+    ("study doctor mine.yaml", "--help", "the reader's hosts: tests/live/walks/test_sizing.py"),
+    ("study reap --claim", "--help", "the run is the user's own: tests/unit/dags"),
+    (f"study rm {RUN}", "--help", "asks on a terminal: tests/unit/dags"),
+    ("study setup", "--help", "minutes: tests/fresh"),
+    ("study notify", "--help", "the study has no receivers: tests/dag/notify"),
+    ("study stack add", "--help", "hundreds of megabytes: tests/live/factors/test_versions.py"),
+    ("study stack sbom kudu", "--help", "the same: tests/fresh/test_empty_caches.py"),
+    ("study up", "--help", "needs an idle machine: tests/live/test_kept_cluster.py"),
+    ("study shell", "--help", "the same"),
+    ("study down", "--help", "the same"),
+    ("python -m tests.support.chromium", "--help", "downloads a browser: tests/browser"),
+    ("python -m tests.bench", "--help", "hours: make bench"),
+    ("python -m tests.known_answers", "--list", "hours: make prove"),
+    ("python -m tests.causes", "--help", "the same"),
+    ("python -m docs.generator.rehearsed", "--help", "an hour"),
 )
+"""Beginning of a command -> the option that it runs with, and why; and who runs it as shown."""
+NOT_HERE = {
+    "dnf ": "this is no RHEL; nobody runs it",
+    ".uv/bin/pip download": "tests/live/test_setup.py",
+    "PIP_NO_INDEX=1": "tests/live/test_setup.py",
+    "podman ": "the image is not built; tests/unit/test_containerfile.py has its commands",
+    "python3 -m venv": "tests/fresh/test_wheel.py",
+    "pip install": "tests/fresh/test_wheel.py",
+    "/opt/density-study/bin/pip": "tests/dag/celery",
+    "su postgres": "only root: tests/dag/celery",
+    "rm -r /usr/local/lib/density-study": "would remove this machine's; nobody runs it",
+}
+"""Beginning of a command of which only the syntax is checked -> who runs it, or why nobody does."""
+REPLACED = {
+    "| less": "| cat",
+    "| ssh root@192.0.2.10 sh": "| sh -n",  # reads the script, and runs nothing
+    '"$GITHUB_STEP_SUMMARY"': "summary.md",
+}
+WALKED = ("existing-cluster", "two-hosts", "vms")
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
@@ -96,21 +117,15 @@ NAMES = re.compile(
 )
 
 
-def blocks(text: str) -> Iterator[list[str]]:
-    """Lines of each indented block, with continued lines joined. Fenced blocks are in other
-    languages."""
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    for block in re.findall(r"(?:^ {4}\S.*\n(?:^ {4,}.*\n)*)", text, flags=re.MULTILINE):
-        lines = re.sub(r"\\\n\s*", "", block).splitlines()
-        yield [line[4:] for line in lines if not line.startswith("     ")]
-
-
 def command(line: str) -> str:
     """Without its comment, and with real values for its placeholders."""
-    shown = re.split(r"\s{2,}", line.strip())[0]
-    words = shown.replace("[", "").replace("]", "").split()
+    if line.startswith((*NOT_HERE, "export ")):
+        return line
+    words = line.replace("[", "").replace("]", "").split()
     completed = " ".join(STANDS_FOR.get(word, word) for word in words)
-    for beginning, option in SIMULATED:
+    for shown_part, here in REPLACED.items():
+        completed = completed.replace(shown_part, here)
+    for beginning, option, _ in SIMULATED:
         if completed.startswith(beginning) and completed != "make help":
             return f"{completed} {option}"
     return f"{completed} --help" if NAMES.fullmatch(completed) else completed
@@ -121,13 +136,21 @@ def scripts() -> dict[str, str]:
     by_name: dict[str, str] = {}
     for page in PAGES:
         text = (CHECKOUT / page).read_text()
+        scripts = [
+            *(block.commands for block in blocks(text) if block.language in COMMANDS),
+            *(
+                re.findall(r"- (?:run: )?(study .*)", b.text)
+                for b in blocks(text)
+                if b.language == "yml"
+            ),
+        ]
         shown = [
-            *blocks(text),
+            *([] if Path(page).stem in WALKED else scripts),
             *([" ".join(inline.split())] for inline in INLINE.findall(text)),
         ]
         for lines in shown:
-            script = "\n".join(command(line) for line in lines)
-            if script not in by_name.values():
+            script = "\n".join(map(command, lines))
+            if script and script not in by_name.values():
                 by_name[f"{page}: {lines[0][:40]}"] = script
     return by_name
 
@@ -166,8 +189,26 @@ def test_shells_are_explained_once() -> None:
 
 
 def test_blocks_contain_only_commands() -> None:
-    begun = {line.split()[0] for script in SCRIPTS.values() for line in script.splitlines()}
-    assert begun == set(PROGRAMS)
+    lines = [line for script in SCRIPTS.values() for line in script.splitlines()]
+    not_here = [line for line in lines if line.startswith(tuple(NOT_HERE))]
+    begun = {line.split()[0] for line in lines if line not in not_here}
+    assert begun == {*PROGRAMS, ".", "export"}
+    simulated = [line for line in lines if line.startswith(tuple(one for one, *_ in SIMULATED))]
+    print(
+        f"{len(lines)} commands: {len(simulated)} simulated, {len(not_here)} read by a shell only"
+    )
+
+
+def test_nothing_is_left_out_that_no_page_has() -> None:
+    lines = [line for script in SCRIPTS.values() for line in script.splitlines()]
+    for beginning in (*NOT_HERE, *(one for one, *_ in SIMULATED)):
+        assert any(line.startswith(beginning) for line in lines), beginning
+
+
+@pytest.mark.parametrize("page", WALKED)
+def test_a_walked_page_has_a_walk(page: str) -> None:
+    walks = (CHECKOUT / "tests" / "live" / "walks").glob("test_*.py")
+    assert any(f'"tutorials/{page}.md"' in walk.read_text() for walk in walks)
 
 
 def _marked(shown: str) -> Any:
@@ -196,8 +237,12 @@ def test_a_command_works_as_shown(shown: str, request: pytest.FixtureRequest) ->
         analyse_first(checkout, activate, env)
     if "apt-get" in SCRIPTS[shown]:
         env |= package_lists(checkout / "apt")
-    done = run(f"{activate}\n{SCRIPTS[shown]}", checkout, env)
+    lines = SCRIPTS[shown].splitlines()
+    here = "\n".join(line for line in lines if not line.startswith(tuple(NOT_HERE)))
+    done = run(f"{activate}\n{here}", checkout, env)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    read = ["bash", "-n", "-c", SCRIPTS[shown]]
+    assert not subprocess.run(read, capture_output=True, check=False).stderr
 
 
 def package_lists(folder: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +13,14 @@ from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
+from tests.support import page_blocks
 
 CHECKOUT = Path(__file__).parents[2]
-PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))
+PAGES = (
+    CHECKOUT / "README.md",
+    CHECKOUT / "CONTRIBUTING.md",
+    *sorted(CHECKOUT.glob("docs/**/*.md")),
+)
 BASE = """
 study: documented
 hosts: [{name: here, memory: 12 GiB, roles: [master, worker, client]}]
@@ -28,9 +32,13 @@ workloads: [{ycsb: {records: [100_000], mixes: [load, c], threads: [8]}}]
 
 def blocks() -> Iterator[tuple[str, str]]:
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S), 1):
-            yield f"{page.relative_to(CHECKOUT)} {number}", block
+        shown = [
+            block
+            for block in page_blocks.blocks(page.read_text("utf-8"))
+            if block.language == "yaml"
+        ]
+        for number, block in enumerate(shown, 1):
+            yield f"{page.relative_to(CHECKOUT)} {number}", block.text
 
 
 SHOWN = dict(blocks())
