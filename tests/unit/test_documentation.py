@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.providers.libvirt.programs import CONTROLLER, on_host
+from tests.support.word_counts import MOST_WORDS, words
+
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MOST_LINES = 90
-MOST_WORDS = 22_000
-"""Of prose, on README and the pages, without records of their time (decisions, proof, known answers)."""
 MOST_OF_A_PAGE = 1_700
 LONGER = {"docs/methodology.md": 2_650}
 
@@ -29,30 +30,22 @@ def test_readme_stays_one_page() -> None:
     assert len((CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-def words() -> dict[str, int]:
-    """Words outside code blocks, by page; the source of the glossary is a page."""
-    pages = [
-        path
-        for path in CHECKOUT.glob("docs/**/*.md")
-        if not {"decisions", "proof", "reference", "known-answers.md"} & set(path.parts)
-    ]
-    counted = {}
-    for path in (CHECKOUT / "README.md", *pages, CHECKOUT / "docs/generator/glossary.toml"):
-        text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
-        name = path.relative_to(CHECKOUT).as_posix()
-        counted[name] = sum(bool(re.search(r"\w", word)) for word in text.split())
-    return counted
-
-
 def test_pages_stay_short(record_property: Callable[[str, object], None]) -> None:
+    """`make test` prints the words of each page."""
     counted = words()
-    for page, count in sorted(counted.items(), key=lambda item: item[1]):
-        print(f"{count:6,} {page}")
     total = sum(counted.values())
-    print(f"{total:6,} words")
     record_property("words", total)
     assert total <= MOST_WORDS
     assert {p: n for p, n in counted.items() if n > LONGER.get(p, MOST_OF_A_PAGE)} == {}
+
+
+def test_the_tutorial_of_vms_installs_what_the_provider_needs() -> None:
+    page = (CHECKOUT / "docs" / "tutorials" / "vms.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if "apt-get install" in line)
+    needs = {
+        package for need in (*CONTROLLER.needs, *on_host(False)) for package in need.package.split()
+    }
+    assert needs - {"util-linux"} == {*line.split()[2:]}  # every Debian has that one
 
 
 def test_every_decision_is_in_the_index_once() -> None:
