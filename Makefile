@@ -76,6 +76,7 @@ fast: setup
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (18 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
+	@$(BIN)/python -m tests.support.word_counts
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 	@$(BIN)/python -m tests.prove stalest
@@ -84,7 +85,6 @@ live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, 
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -n 2 -m "not slow" --hypothesis-profile=anew tests/property
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
-	$(BIN)/pytest -q tests/spark/test_documented_commands.py -k size-a-cluster
 
 prove: setup ## what was verified longest ago, for MINUTES=30, or GROUP="NAME..."; results go to docs/proof (root, an idle machine)
 	@$(BIN)/python -m tests.prove run --minutes $(or $(MINUTES),30) $(addprefix --group ,$(GROUP))
@@ -138,4 +138,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom dist site docs/reference docs/sample-report.html
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom dist site docs/reference docs/sample-report.html docs/recording.html
