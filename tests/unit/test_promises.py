@@ -104,7 +104,6 @@ def test_readme_and_pages_name_the_same_minutes() -> None:
     set_up = {
         _minutes("README.md", "make study # set-up"),
         _minutes("docs/install.md", "assembles the software, in about"),
-        _minutes("docs/tutorials/first-report.md", "creates a Python environment, in about"),
     }
     assert len(set_up) == 1
     assert _benchmark_s("set-up in a fresh clone with empty caches") <= 60 * set_up.pop()
