@@ -29,7 +29,7 @@ def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=_end_with_parent,
+        preexec_fn=end_with_parent,
         env=environment(runs),
     )
     try:
@@ -82,7 +82,7 @@ def left_of(run: Path) -> list[str]:
     return [f"{p.pid} {p.name}" for p in tagged(f"{run.parent.name}/{run.name}")]
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """When the test process dies, even by SIGKILL, the command gets SIGTERM and cleans up after
     itself."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

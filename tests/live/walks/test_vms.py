@@ -1,0 +1,69 @@
+"""docs/tutorials/vms.md, with guests that are emulated where no kernel boots under KVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from tests.live.support.guest_study import daemon_for
+from tests.live.support.libvirtd import Libvirtd
+from tests.live.support.walk import Change, walking
+
+pytestmark = [
+    pytest.mark.timeout(2400),
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
+]
+EMULATED = "an emulated guest is twenty times slower"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Libvirtd]:
+    with daemon_for(tmp_path) as running:
+        yield running
+
+
+def test_vms_on_your_hosts(daemon: Libvirtd, tmp_path: Path) -> None:
+    folder, disk, images = tmp_path / "walk", tmp_path / "disk", tmp_path / "images"
+    folder.mkdir()
+    disk.mkdir()
+    with walking("tutorials/vms.md", folder) as walk:
+        decided = walk.to(
+            "study rehearse",
+            Change("apt-get install", "", "tests/packages.sh has installed them"),
+            Change("usermod", "", "the test is root"),
+            Change("mkdir", "", "the test has a folder of its own"),
+        )
+        assert "Decided rightly" in decided
+        assert "2 build(s), 4 trial(s)" in walk.ended[-2].output
+        walk.change(
+            "vms.yaml",
+            Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
+            Change("/data/flash1", str(disk), "the test has a folder of its own"),
+            Change("vms:\n", f'vms:\n  images: "{images}"\n  data_disk: 8 GiB\n', "as above"),
+            Change("cores: 8", "cores: 2", "this machine has no more"),
+            Change("memory: 32 GiB", "memory: 6 GiB", "this machine has no more"),
+            Change("host_reserve: 4 GiB", "host_reserve: 256 MiB", "this machine has no more"),
+            Change("1_000_000", "300", EMULATED),
+            Change("[16]", "[2]", EMULATED),
+            Change("duration: 2 min", "duration: 20 s", EMULATED),
+            Change(
+                "warm_up: 20 s",
+                "warm_up: 5 s, warm_up_client: off, warm_up_daemons: off, regions_per_server: 1",
+                EMULATED,
+            ),
+        )
+        checked = walk.to("study doctor", may_fail="study doctor")
+        faults = [line for line in checked.splitlines() if line.lstrip().startswith("fault")]
+        assert all("KVM of h1" in line for line in faults) and len(faults) <= 1, checked
+        walk.to("study run")
+        report = walk.to("study report")
+        assert "Inconclusive" in report, report
+        walk.to("", Change("study run vms.yaml --add-repetitions 4", "",
+                           "eight more emulated builds take an hour; step 3 has rehearsed them"))  # fmt: skip
+    (run,) = folder.glob("runs/vms/2*")
+    assert len(list(run.glob("records/*/manifest.json"))) == 4
+    assert Virsh(daemon.uri).names("list") == [] and list(disk.iterdir()) == []
