@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.study.shipped import study_path
+from tests.support.page_blocks import blocks, printed
+
 CHECKOUT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.slow,
@@ -41,7 +45,12 @@ def test_a_newcomers_command_succeeds(command: str, suite: str) -> None:
     end = (done.stdout + done.stderr)[-6000:]
     assert done.returncode == 0, end
     if command == "make study":
-        assert len(re.findall(r" 1 valid$", done.stdout, re.M)) == 10, end
+        trials = plan_study(study_path(Path("quickstart"))).plan.trials
+        assert len(re.findall(r" 1 valid$", done.stdout, re.M)) == len(trials), end
         assert "report/index.html" in done.stdout, end
+        page = (CHECKOUT / "docs" / "tutorials" / "first-report.md").read_text()
+        line, headline = [block.text for block in blocks(page) if block.language == "text"]
+        assert printed(line, done.stdout), end
+        assert printed(headline.partition(" (YCSB")[0], " ".join(done.stdout.split())), end
     else:
         assert re.search(r"\d+ passed", done.stdout) and " failed" not in done.stdout, end

@@ -35,6 +35,11 @@ def test_the_counts_of_the_first_tutorial_are_true(page: str) -> None:
     assert f"step 3/{len(plan.steps)}:" in page
 
 
+def test_readme_shows_the_run_of_the_tutorial(page: str) -> None:
+    rates = re.findall(r"([\d,]+) ops/s", (CHECKOUT / "README.md").read_text("utf-8"))
+    assert len(rates) == 4 and all(f"{rate} " in page for rate in rates)
+
+
 def test_its_four_more_repetitions_take_what_it_says(page: str) -> None:
     plan = plan_study(study_path(Path("quickstart"))).plan
     said = re.search(r"four more repetitions, about (\d+) minutes", page)
