@@ -10,19 +10,28 @@ MOST_WORDS = 22_000
 """Of prose, on README and the pages, without records of their time (decisions, proof, known answers)."""
 
 
-def words() -> dict[str, int]:
-    """Words outside code blocks, by page; the source of the glossary is a page."""
-    pages = [
+def pages() -> dict[str, str]:
+    """README and the pages by name, without fenced blocks; the source of the glossary is a page."""
+    paths = [
         path
         for path in CHECKOUT.glob("docs/**/*.md")
         if not {"decisions", "proof", "reference", "known-answers.md"} & set(path.parts)
     ]
-    counted = {}
-    for path in (CHECKOUT / "README.md", *pages, CHECKOUT / "docs/generator/glossary.toml"):
-        text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
-        name = path.relative_to(CHECKOUT).as_posix()
-        counted[name] = sum(bool(re.search(r"\w", word)) for word in text.split())
-    return counted
+    every = (CHECKOUT / "README.md", *sorted(paths), CHECKOUT / "docs/generator/glossary.toml")
+    return {
+        path.relative_to(CHECKOUT).as_posix(): re.sub(
+            r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S
+        )
+        for path in every
+    }
+
+
+def words() -> dict[str, int]:
+    """Words outside code blocks, by page."""
+    return {
+        name: sum(bool(re.search(r"\w", word)) for word in text.split())
+        for name, text in pages().items()
+    }
 
 
 def main() -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.providers.libvirt.programs import CONTROLLER, on_host
-from tests.support.word_counts import MOST_WORDS, words
+from tests.support.word_counts import MOST_WORDS, pages, words
 
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MOST_LINES = 90
+REPEATED_WORDS = 10
 MOST_OF_A_PAGE = 1_700
 LONGER = {"docs/methodology.md": 2_650}
 
@@ -37,6 +38,20 @@ def test_pages_stay_short(record_property: Callable[[str, object], None]) -> Non
     record_property("words", total)
     assert total <= MOST_WORDS
     assert {p: n for p, n in counted.items() if n > LONGER.get(p, MOST_OF_A_PAGE)} == {}
+
+
+def test_no_page_repeats_another() -> None:
+    """Except for the sentence with which README and the site begin."""
+    seen: dict[tuple[str, ...], str] = {}
+    repeated = []
+    for page, text in pages().items():
+        shown = re.findall(
+            r"[\w'/-]+", re.sub(r"^    .*$|`[^`]*`|\]\([^)]*\)", "", text, flags=re.M)
+        )
+        for words_in_order in zip(*(shown[n:] for n in range(REPEATED_WORDS)), strict=False):
+            if seen.setdefault(words_in_order, page) != page:
+                repeated.append((seen[words_in_order], page, " ".join(words_in_order)))
+    assert [one for one in repeated if one[:2] != ("README.md", "docs/index.md")] == []
 
 
 def test_the_tutorial_of_vms_installs_what_the_provider_needs() -> None:

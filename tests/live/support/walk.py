@@ -38,6 +38,11 @@ class Ended:
     code: int
     output: str
 
+    @property
+    def words(self) -> str:
+        """The output in one line."""
+        return " ".join(self.output.split())
+
 
 @dataclass
 class Walk:
@@ -57,9 +62,9 @@ class Walk:
             assert block.language not in COMMANDS, f"{text} comes before {first}"
             self._read(block, text, (), set())
 
-    def to(self, last: str, *changes: Change, may_fail: str = "") -> str:
-        """Walk up to the command that begins with `last`, or, without a word, to the page's end. Returns what
-        that command printed. A command may fail if it begins with `may_fail`."""
+    def to(self, last: str, *changes: Change, may_fail: str = "") -> Ended:
+        """Walk up to the command that begins with `last`, or, without a word, to the page's end. Returns how
+        that one ended. A command may fail if it begins with `may_fail`."""
         unused = {change.shown for change in changes}
         while self.left:
             block, line = self.left.pop(0)
@@ -76,7 +81,7 @@ class Walk:
         else:
             assert not last, f"{self.page} has no command {last} from here on"
         assert not unused, f"{self.page} does not have {sorted(unused)}"
-        return self.ended[-1].output
+        return self.ended[-1]
 
     def change(self, file: str, *changes: Change) -> None:
         """Words of a file that the page had the reader write."""

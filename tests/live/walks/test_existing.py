@@ -41,14 +41,16 @@ def test_the_cluster_that_you_have(foreign: ForeignCluster, tmp_path: Path) -> N
             Change("repetitions: 5", "repetitions: 1", SMALLER),
         )
         plan = walk.to("study plan")
-        assert "\nasks " in plan, plan
+        assert "\nasks " in plan.output
         deep = walk.to("study doctor production.yaml --deep")
-        assert "one map writes 1 MiB" in deep and "nothing is left" in deep, deep
+        assert "one map writes 1 MiB" in deep.words and "nothing is left" in deep.words
         walk.to("study run production.yaml")
         assert foreign.left_of_studies() == []
         walk.to("study run production.yaml --fresh")
         earlier, later = sorted(folder.glob("runs/production/2*/report/index.html"))
         compared = walk.to("")
-        assert {earlier.parents[1].name, later.parents[1].name} <= {*re.findall(r"\w+", compared)}
+        assert {earlier.parents[1].name, later.parents[1].name} <= {
+            *re.findall(r"\w+", compared.words)
+        }
     assert foreign.left_of_studies() == []
     assert foreign.canaries() == before

@@ -44,7 +44,7 @@ OF_RUNS = Change(
 def test_with_the_example_measurements(tmp_path: Path) -> None:
     with walking(PAGE, tmp_path) as walk:
         planned = walk.to("study plan")
-        assert "18 build(s), 288 trial(s)" in planned, planned
+        assert "18 build(s), 288 trial(s)" in planned.words
         own = "the reader has no hosts, and takes the example measurements"
         walk.to(
             EXAMPLE_FIT,
@@ -53,7 +53,7 @@ def test_with_the_example_measurements(tmp_path: Path) -> None:
             Change("fit capacity-curve", "", own),
         )
         sized = walk.to("study capacity size --genomes-per-day")
-        assert "EXAMPLE" in sized, sized
+        assert "EXAMPLE" in sized.words
         walk.to("")
         assert all("EXAMPLE" in done.output for done in walk.ended if " size " in done.shown)
     assert json.loads((tmp_path / "plan.json").read_text())["kind"] == "plan"

@@ -37,8 +37,8 @@ def test_vms_on_your_hosts(daemon: Libvirtd, tmp_path: Path) -> None:
             Change("usermod", "", "the test is root"),
             Change("mkdir", "", "the test has a folder of its own"),
         )
-        assert "Decided rightly" in decided
-        assert "2 build(s), 4 trial(s)" in walk.ended[-2].output
+        assert "Decided rightly" in decided.words
+        assert "2 build(s), 4 trial(s)" in walk.ended[-2].words
         walk.change(
             "vms.yaml",
             Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
@@ -57,11 +57,11 @@ def test_vms_on_your_hosts(daemon: Libvirtd, tmp_path: Path) -> None:
             ),
         )
         checked = walk.to("study doctor", may_fail="study doctor")
-        faults = [line for line in checked.splitlines() if line.lstrip().startswith("fault")]
-        assert all("KVM of h1" in line for line in faults) and len(faults) <= 1, checked
+        faults = [line for line in checked.output.splitlines() if line.lstrip().startswith("fault")]
+        assert all("KVM of h1" in line for line in faults) and len(faults) <= 1, faults
         walk.to("study run")
         report = walk.to("study report")
-        assert "Inconclusive" in report, report
+        assert "Inconclusive" in report.words
         walk.to("", Change("study run vms.yaml --add-repetitions 4", "",
                            "eight more emulated builds take an hour; step 3 has rehearsed them"))  # fmt: skip
     (run,) = folder.glob("runs/vms/2*")

@@ -1,0 +1,78 @@
+"""The documentation site: its version, its search, its width on a phone, the sample report within."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+CHECKOUT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+PHONE = {"width": 390, "height": 844}
+WIDE = ("index.html", "install.html", "workloads.html", "how-to/measure-your-cluster.html",
+        "tutorials/vms.html", "reference/study-file.html", "reference/validity-rules.html")  # fmt: skip
+"""Pages with the widest tables and commands, among them."""
+
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Its address. Search needs a server."""
+    folder = tmp_path_factory.mktemp("site")
+    for argv in (
+        [sys.executable, "-m", "docs.generator"],
+        [sys.executable, "-m", "docs.generator.sample"],
+        [str(BIN / "properdocs"), "build", "--strict", "--site-dir", str(folder)],
+    ):
+        done = subprocess.run(argv, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_every_page_names_the_version(site: str, page: Page, complaints: list[str]) -> None:
+    for name in WIDE:
+        page.goto(f"{site}/{name}")
+        assert version("density-study") in page.locator("footer").inner_text()
+    assert complaints == []
+
+
+def test_search_finds_pages_for_users_and_no_decision(site: str, page: Page) -> None:
+    page.goto(f"{site}/index.html")
+    page.get_by_text("Search", exact=True).click()
+    page.fill("#properdocs-search-query", "lease")
+    page.locator("#properdocs-search-query").press("End")
+    results = page.locator("#properdocs-search-results article a")
+    results.first.wait_for()
+    found = results.evaluate_all("all => all.map(one => one.href)")
+    assert any("/providers.html" in one for one in found)
+    assert not [one for one in found if "/decisions/0" in one]
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_a_phone_shows_a_page_without_scrolling_sideways(site: str, page: Page, name: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site}/{name}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_sample_report_is_a_page_of_the_site(site: str, page: Page) -> None:
+    page.goto(f"{site}/index.html")
+    page.get_by_role("link", name="a sample").click()
+    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+    assert "0.17" in page.locator("main").inner_text()
