@@ -110,7 +110,6 @@ MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
 )
-"""Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(
     r"(study capacity( [a-z-]+)?|spark-submit"
     r"|study (report|compare|export|plan|init|doctor|rm|stack( [a-z]+)?|import|up|shell|rehearse))"
@@ -203,6 +202,9 @@ def test_nothing_is_left_out_that_no_page_has() -> None:
     lines = [line for script in SCRIPTS.values() for line in script.splitlines()]
     for beginning in (*NOT_HERE, *(one for one, *_ in SIMULATED)):
         assert any(line.startswith(beginning) for line in lines), beginning
+    reasons = " ".join([*NOT_HERE.values(), *(why for *_, why in SIMULATED)])
+    named = re.findall(r"tests/[\w/]+(?:\.py|\.sh)?", reasons)
+    assert named and [path for path in named if not (CHECKOUT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", WALKED)
