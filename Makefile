@@ -76,7 +76,7 @@ fast: setup
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (18 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
-	@$(BIN)/python -m tests.support.word_counts
+	@$(BIN)/python -m tests.support.pages.word_counts
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 	@$(BIN)/python -m tests.prove stalest

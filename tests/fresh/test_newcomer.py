@@ -12,7 +12,7 @@ import pytest
 
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.shipped import study_path
-from tests.support.page_blocks import blocks, printed
+from tests.support.pages.blocks import blocks, printed
 
 CHECKOUT = Path(__file__).parents[2]
 pytestmark = [

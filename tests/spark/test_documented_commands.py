@@ -25,7 +25,7 @@ from density_study.dags.cli.main import app
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.planning.planned_study import plan_study
 from tests.bench.made_run import Size, make_run
-from tests.support.page_blocks import COMMANDS, blocks
+from tests.support.pages.blocks import COMMANDS, blocks
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 
@@ -80,7 +80,6 @@ SIMULATED = (
     ("study up", "--help", "needs an idle machine: tests/live/test_kept_cluster.py"),
     ("study shell", "--help", "the same"),
     ("study down", "--help", "the same"),
-    ("python -m tests.support.chromium", "--help", "downloads a browser: tests/browser"),
     ("python -m tests.bench", "--help", "hours: make bench"),
     ("python -m tests.known_answers", "--list", "hours: make prove"),
     ("python -m tests.causes", "--help", "the same"),

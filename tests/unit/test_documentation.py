@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.providers.libvirt.programs import CONTROLLER, on_host
-from tests.support.word_counts import MOST_WORDS, pages, words
+from tests.support.pages.word_counts import MOST_WORDS, pages, words
 
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"

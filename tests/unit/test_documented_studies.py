@@ -13,7 +13,7 @@ from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
-from tests.support import page_blocks
+from tests.support.pages import blocks as page_blocks
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = (

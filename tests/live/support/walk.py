@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.live.support.command import STUDY, end_with_parent, environment, study
-from tests.support.page_blocks import COMMANDS, Block, blocks, printed
+from tests.support.pages.blocks import COMMANDS, Block, blocks, printed
 
 PAGES = Path(__file__).parents[3] / "docs"
 LIMIT_S = 1100

@@ -1,11 +1,11 @@
-"""Words of README and the pages; `python -m tests.support.word_counts` prints them (`make test`)."""
+"""Words of README and the pages; `python -m tests.support.pages.word_counts` prints them (`make test`)."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 MOST_WORDS = 22_000
 """Of prose, on README and the pages, without records of their time (decisions, proof, known answers)."""
 
