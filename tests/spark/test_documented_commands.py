@@ -125,7 +125,7 @@ def command(line: str) -> str:
         completed = completed.replace(shown_part, here)
     for beginning, option, _ in SIMULATED:
         if completed.startswith(beginning) and completed != "make help":
-            return f"{completed} {option}"
+            return f"{completed.partition(' -- ')[0]} {option}"
     return f"{completed} --help" if NAMES.fullmatch(completed) else completed
 
 

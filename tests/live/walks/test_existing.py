@@ -11,7 +11,7 @@ import pytest
 from tests.live.support.foreign import FOLDER, ForeignCluster, foreign_cluster
 from tests.live.support.walk import Change, walking
 
-pytestmark = pytest.mark.timeout(2400)
+pytestmark = pytest.mark.timeout(1100)
 SMALLER = "the cluster has two shared cores, and the walk few minutes"
 
 

@@ -17,7 +17,7 @@ from tests.live.support.command import study
 from tests.live.support.over_ssh import lab
 from tests.live.support.walk import Change, walking
 
-pytestmark = pytest.mark.timeout(2400)
+pytestmark = pytest.mark.timeout(1100)
 PAGE = "tutorials/size-a-cluster.md"
 EXAMPLE_FIT = "study capacity fit --points points.csv -o model.json"
 OWN = """\

@@ -12,7 +12,7 @@ from tests.hosts.fixture import Hosts
 from tests.live.support.over_ssh import lab, left_on
 from tests.live.support.walk import Change, walking
 
-pytestmark = pytest.mark.timeout(2400)
+pytestmark = pytest.mark.timeout(1100)
 SHOWN = {"control": "192.0.2.10", "worker": "192.0.2.11"}
 ONE_MACHINE = "both hosts share two cores, and the walk has few minutes"
 DISK = "a host made of namespaces has its own disk below /mnt"

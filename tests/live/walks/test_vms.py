@@ -14,7 +14,7 @@ from tests.live.support.libvirtd import Libvirtd
 from tests.live.support.walk import Change, walking
 
 pytestmark = [
-    pytest.mark.timeout(2400),
+    pytest.mark.timeout(1200),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 EMULATED = "an emulated guest is twenty times slower"
