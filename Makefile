@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Nobody else may change what this user will run.
 OWN := umask go-w &&
 
-.PHONY: help setup study airflow check fast test live prove sbom release java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check fast test live prove sbom release java-test lint live-vm fresh-debian bench golden reference pictures looked format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -128,6 +128,9 @@ reference: setup ## generate docs/reference/ from the code; not in git
 
 pictures: packages-test setup ## the pictures of docs/, of a real study in Airflow (8 min)
 	$(BIN)/python -m tests.browser.pictures
+
+looked: setup ## pictures of the report of each kind of run, to look at and commit (half a minute)
+	$(BIN)/python -m tests.browser.looked
 
 docs: reference ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	@$(BIN)/python -m docs.generator.sample

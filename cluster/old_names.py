@@ -41,23 +41,23 @@ VALUES: Mapping[str, str] = {
 }
 _HAVE_VALUES = ("code", "outcome", "verdict")
 _WERE_GIVEN = ("existing", "imported")
-"""`given` was a cluster of others, and a test case of others."""
+"""`given` was an existing cluster, and a test case of one."""
 _GIVEN = re.compile(r"\Agiven(?=-|\Z)")
 Kinds = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class _Schema:
-    """What JSON of some kinds may hold. fields: of an object, by name. others: kinds of the elements of a
-    list, and of the values of an object whose keys are free."""
+    """What JSON of some kinds may hold. fields: those of an object, by name. others: kinds of the elements of
+    a list, and of the values of an object whose keys are free."""
 
     fields: Mapping[str, Kinds] = field(default_factory=dict)
     others: Kinds = ()
 
 
 def present(value: Any, kind: Any) -> Any:
-    """JSON of a `kind` (a type, as pydantic reads it) as this version writes it. Of a value that is so
-    already, nothing changes."""
+    """JSON of a `kind` (a type, as pydantic reads it) as this version writes it. A present value does not
+    change."""
     return _present(value, _plain(kind))
 
 

@@ -1,8 +1,8 @@
 """One Airflow DAG, study_<name>, per study file.
 
 Studies are read from workloads/studies and from the folders of the setting `studies`. A file that is not
-valid gets no DAG; invalid_studies.py reports it. The process of `study run` sees the DAG of its own run
-alone, made from the run's plan.
+valid gets no DAG; invalid_studies.py reports it. The process of `study run` sees only the DAG of its own run,
+made from the run's plan.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -117,7 +118,7 @@ def import_libraries() -> None:
     import_module("density_study.analysis.validity.verdicts")
     import_module("density_study.analysis.summarise.summarise")
     import_module("scipy.stats")  # else at its first use, in the report
-    with suppress(ImportError):  # a driver of the tables alone needs no charts
+    with suppress(ImportError):  # a driver of only the tables needs no charts
         import_module("density_study.analysis.report.page")
         import_module("density_study.analysis.report.charts.figure").start_renderer()
 
@@ -142,7 +143,7 @@ def _explained(run_root: Path, data: Path) -> Iterator[None]:
         raise fault or StudyError(
             f"the analysis stopped: {cause_of(error)}.",
             str(data),
-            "run it again: study report RUN; no data is lost.",
+            f"run it again: study report {shlex.quote(str(run_root))}; no data is lost.",
         ) from error
 
 

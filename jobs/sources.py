@@ -95,7 +95,7 @@ class RawFiles(DataSource):
         return StructType([StructField(FILE, StringType()), *others])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        paths = self.options.get("paths")  # of load([...])
+        paths = self.options.get("paths")  # given by load([...])
         patterns = json.loads(paths) if paths else [self.options["path"]]
         return _Reader(self.KIND, self.table, patterns, self.schema())
 
@@ -109,7 +109,7 @@ SOURCES = (
     _source("sar", tables.HOST_SAMPLES),
     _source("nodecpu", tables.NODE_CPU_SAMPLES),
     *(_source(name, tables.DEVICE_SAMPLES) for name in devices()),
-    _source("gc", tables.DEVICE_SAMPLES),  # its events are known by the trial's window alone
+    _source("gc", tables.DEVICE_SAMPLES),  # only the trial's window identifies its events
     _source("profile", tables.DEVICE_SAMPLES),
     _source("ycsb-summary", tables.YCSB_SUMMARY),
     _source("ycsb-status", tables.YCSB_STATUS),

@@ -4,7 +4,7 @@ A person sees a finding's obstacles on the page beside its number. A program tha
 summary.json does not, so the numbers are left out here where they answer nothing:
 
 - a ratio only of a decided comparison (confirmed or refuted), with its interval and its units;
-- of an undecided one whose variants are comparable, the interval alone;
+- of an undecided one whose variants are comparable, only the interval;
 - of variants that differ in what nobody declared, or that are stand-ins: no number;
 - a number of a test case only with its interval, so from five builds on.
 """

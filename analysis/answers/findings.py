@@ -37,7 +37,7 @@ class Answer(Frozen):
 
 
 def answers(findings: Iterable[Finding], about: str = "") -> Iterator[Answer]:
-    """Of each finding. `about`: only those with all of these words, in any field and case."""
+    """For each finding. `about`: only those with all of these words, in any field and case."""
     words = about.casefold().split()
     for finding in findings:
         answer = _answer(finding)

@@ -33,11 +33,11 @@ class Quoted(Frozen):
     low: float | None = Field(None, description="lower end of the 95 % interval")
     high: float | None = None
     n: int = Field(description="builds behind the value")
-    verdict: str = Field(description="of its trials: valid, or what limits them")
+    verdict: str = Field(description="verdict of its trials: valid, or their warnings and reasons")
 
 
 def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[Quoted]:
-    """Of test cases whose label or id contains `test_case`, metrics whose name contains `metric`."""
+    """For test cases whose label or id contains `test_case`, metrics whose name contains `metric`."""
     for entry in summary.test_cases:
         if test_case.casefold() not in f"{entry.label} {entry.test_case}".casefold():
             continue

@@ -28,7 +28,7 @@ _TINY = 1e-9
 @dataclass(frozen=True)
 class Course:
     """One number over runs, oldest first, the newest one last: logarithms of the runs' means, turned so that
-    lower is worse. `start`: the first run at a level that was acknowledged."""
+    lower is worse. `start`: the first run at an acknowledged level."""
 
     runs: tuple[str, ...]
     levels: tuple[float, ...]
@@ -99,7 +99,7 @@ def _newest(
         if (judged := _judged(one, deviations, together, fixed, window, tests, tolerance))
         is not None
     ]
-    # the newest run alone, unless only several together are slower
+    # only the newest run, unless several together are slower
     return next((judged for judged in found if judged.is_regression), found[0] if found else None)
 
 
@@ -112,7 +112,7 @@ def _judged(
     tests: float,
     tolerance: float,
 ) -> Judged | None:
-    """deviations: of the single runs."""
+    """deviations: those of the single runs."""
     end = len(one.levels)
     begin = end - together
     base = [n for n in range(begin) if one.runs[n] in fixed and n >= one.start]
@@ -151,7 +151,7 @@ def _judged(
 
 
 class _Deviation(NamedTuple):
-    """`own`: of a run from the runs before it. `before`: of the last of those from all of them."""
+    """`own`: that of a run from the runs before it. `before`: that of the last of those from all of them."""
 
     own: float
     before: float
@@ -180,7 +180,7 @@ def _deviations(one: Course, together: int, window: int) -> dict[str, _Deviation
 
     With independent runs these are recursive residuals, which are independent with the variance of a run
     (R. Brown, J. Durbin and J. Evans, J. Royal Statistical Society B 37 (1975)). Runs on two sides of an
-    acknowledged change are not held against each other.
+    acknowledged change are not compared.
     """
     levels, found = one.levels, {}
     last = len(levels) - 1

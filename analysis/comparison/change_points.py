@@ -44,7 +44,7 @@ class ChangePoint(Frozen):
     subject: str
     run: str
     ratio: float
-    p: float = Field(description="by permutation, of the largest statistic over all series")
+    p: float = Field(description="permutation p-value of the largest statistic over all series")
 
 
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
@@ -220,7 +220,7 @@ def _statistics(rows: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Series:
-    """Of one test case: the mean logarithm of the builds' rates in each of `runs`, oldest first."""
+    """For one test case: the mean logarithm of the builds' rates in each of `runs`, oldest first."""
 
     subject: str
     runs: tuple[str, ...]

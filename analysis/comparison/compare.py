@@ -50,7 +50,7 @@ class Change(Frozen):
 
     regression: slower, by more than the tolerance. slower: than chance between runs explains, but perhaps
     within the tolerance. faster: than chance explains. within tolerance: the whole interval is.
-    acknowledged: the run at which a level began that was acknowledged. inconclusive: none of these.
+    acknowledged: the run at which an acknowledged level began. inconclusive: none of these.
     """
 
     outcome: Outcome
@@ -121,7 +121,7 @@ class RunComparison(Frozen):
             return f"Not slower: every number is within {self.tolerance:.1%} or better."
         if self.changes and not self.night_effects:
             return (
-                "Undecided: how much runs differ by the night alone is unknown with one earlier run, so "
+                "Undecided: how much runs differ by the night is unknown with one earlier run, so "
                 "no difference between two runs is called a regression. Repeat the study."
             )
         return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."
@@ -181,8 +181,11 @@ def _check(before: Sequence[Summary], after: Summary) -> None:
         )
     for summary in before:
         if (summary.study, summary.run) == (after.study, after.run):
-            raise InputError("a run cannot be compared with itself.", f"run {after.run}",
-                             "name another run.")  # fmt: skip
+            raise InputError(
+                "a run cannot be compared with itself.",
+                f"run {after.run}",
+                "name two different runs; `study list` shows them.",
+            )
         if summary.study != after.study and not _keys(summary) & _keys(after):
             raise InputError(
                 f"runs of two studies, {summary.study!r} and {after.study!r}, have no test case on the same "

@@ -24,7 +24,7 @@ from density_study.workloads.study.registry import kind_of, kinds
 SUMMARY, COMPARISON = "report/summary.json", "report/comparison.json"
 MOST_BYTES = 2**28
 MOST_LETTERS = 2**16
-"""Of one text: pages and answers show many."""
+"""For one text: pages and answers show many."""
 EXISTING = ("existing", "endpoint")
 OLD_NAMES = 3
 """A summary of this format has the same content under old names."""
@@ -119,7 +119,7 @@ def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
 
 
 def summaries(roots: Iterable[Path]) -> Iterator[Summary]:
-    """Of those of the runs that have one of this version."""
+    """The summaries of the runs that have one of this version."""
     for root in roots:
         try:
             found = read_summary(root)

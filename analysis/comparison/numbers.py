@@ -27,8 +27,8 @@ FAMILIES = ("rates", "latencies")
 
 @dataclass(frozen=True)
 class Number:
-    """What is compared: a rate or a tail latency of one test case. points: of each run, oldest first; those
-    of a latency are inverted, so that lower is worse."""
+    """What is compared: a rate or a tail latency of one test case. points: those of each run, oldest first;
+    those of a latency are inverted, so that lower is worse."""
 
     family: str
     entry: TestCaseSummary
@@ -55,7 +55,7 @@ def numbers(
     key: Key, earlier: Sequence[Summary], after: Summary, acknowledged: Acknowledged
 ) -> Iterator[Number]:
     """The numbers of one test case that the newest run has, over the runs that measured them in the same way.
-    The answer of a search that is a lower bound is no rate, and the latency near its limit no result."""
+    If a search ends in a lower bound, its answer does not count as a rate, nor the latency near its limit."""
     runs = (*earlier, after)
     found = []
     for run in runs:

@@ -39,8 +39,8 @@ def bottlenecks(
 ) -> Iterator[Bottleneck]:
     """Yields the bottleneck of each test case on each topology with a rate and stations that were sampled.
 
-    means: `series_means` with the topology and test case of each counted trial. threads: of all clients, by
-    the id of the test case; it has none that has no closed loop.
+    means: `series_means` with the topology and test case of each counted trial. threads: those of all
+    clients, by the id of the test case; it has none that has no closed loop.
     """
     by_case = dict(iter(means.groupby(["topology", "test_case"])))
     for entry in entries:

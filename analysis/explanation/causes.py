@@ -65,7 +65,7 @@ def judged(
     series: Series, kind: Kind, value: Array, centre: Array, spread: Array
 ) -> Iterator[Judged]:
     """Each sign that was sampled. value: a column per spell, window or trial, for each row of the series;
-    centre, spread: of each row. NaN where one is not known."""
+    centre, spread: those of each row. NaN where one is not known."""
     for rule in rules().values():
         for sign in rule.signs:
             limit = getattr(sign, kind)
@@ -81,7 +81,7 @@ def judged(
 
 
 def strongest(signs: Iterable[Judged], columns: int) -> Mapping[Rule, Array]:
-    """Of each rule its largest margin of all signs and places, in each column."""
+    """For each rule its largest margin of all signs and places, in each column."""
     found: dict[Rule, Array] = {}
     for one in signs:
         most = one.margins.max(axis=0)
@@ -109,14 +109,14 @@ def held(
 
 
 def idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
-    """Of each value whether its row has hardly any of its usual load. False where that is not known."""
+    """For each value whether its row has hardly any of its usual load. False where that is not known."""
     at = series.loads(rows, load) if load else np.full(len(rows), -1)
     found: Array = (at >= 0)[:, None] & (value[at] < IDLE * centre[at, None])
     return found
 
 
 def told(series: Series, rows: Array, value: Array, centre: Array, among: str) -> Shown:
-    """value, centre: of each row of the series."""
+    """value, centre: those of each row of the series."""
     order = rows[np.argsort(-np.abs(value[rows] - centre[rows]), kind="stable")]
     places = [series.places[row] for row in order]
     texts = [

@@ -20,8 +20,8 @@ from density_study.analysis.explanation.course import Array, Course, Usual, mean
 from density_study.analysis.explanation.rules import Rule
 
 CHANCE = 0.02
-"""Of each slow spell. Names come in groups, and trials have several spells: this keeps them below one name in
-20 healthy trials."""
+"""For each slow spell. Names come in groups, and trials have several spells: this keeps them below one name
+in 20 healthy trials."""
 LARGEST, FEWEST_LARGEST = 0.05, 3
 NEAR = 0.2  # of its limit: a rule that never comes nearer is as surprising as one that does
 MOST_WINDOWS = 400  # of a test case, over its trials
@@ -31,7 +31,7 @@ FEWEST_WINDOWS = 10  # of each trial
 def coincidences(
     here: Mapping[Rule, float], windows: Mapping[Rule, Array], tests: int = 1
 ) -> set[Rule]:
-    """Of the rules that hold `here`, those of which chance is no worse an explanation. windows: margins of
+    """For the rules that hold `here`, those of which chance is no worse an explanation. windows: margins of
     each rule where nothing is slow. tests: among how many CHANCE is divided; with few windows, to be more
     surprising than all of them is enough."""
     names = [rule for rule, margin in here.items() if margin > 1]
@@ -55,14 +55,14 @@ def _p(windows: Mapping[Rule, Array], here: Mapping[Rule, float]) -> Mapping[Rul
 
 
 class Windows:
-    """Of the trials of a test case on a topology: margins of each rule in windows of seconds in no spell."""
+    """For the trials of a test case on a topology: margins of each rule in windows of seconds in no spell."""
 
     def __init__(self, courses: Sequence[Course], usual: Sequence[Usual]) -> None:
         self._of = list(zip(courses, usual, strict=True))
         self._known: dict[int, Mapping[Rule, Array]] = {}
 
     def of(self, length_s: int) -> Mapping[Rule, Array]:
-        """Of that many seconds each."""
+        """For that many seconds each."""
         if length_s not in self._known:
             each = max(FEWEST_WINDOWS, MOST_WINDOWS // len(self._of))
             parts = [_margins(course, usual, length_s, each) for course, usual in self._of]

@@ -16,11 +16,11 @@ Mask = npt.NDArray[np.bool_]
 NORMAL = 1.4826
 """Median absolute deviation to standard deviation, for normal data."""
 IDLE = 0.1
-"""Of a usual load: with less, a mean or a share is of too few to tell anything."""
+"""Share of a usual load: below it, a mean or a share has too few values to mean anything."""
 HOST = "host"
 OPERATIONS = "ops/s"
 STARTED = 0.05
-"""Of the highest rate of a job: less is its own files, before its first block and after its last one."""
+"""Share of the highest rate of a job: less is its own files, before its first block and after its last."""
 _NUMBER = re.compile(r"-?[0-9]+$")
 
 
@@ -111,7 +111,7 @@ class Happening:
 class Spell:
     """Consecutive slow seconds [first, last], and how slow they were. `lost_s`: work that was not done, in
     seconds of the median rate. `core`: first and last second with a slow rate; the whole spell if there is
-    none. After a stall, clients with a target rate work off what was due: its latencies are long, too, but
+    none. After a stall, clients with a target rate work off what was due: its latencies are also long, but
     the cause is gone."""
 
     first: int
@@ -141,7 +141,7 @@ class Course:
     series: Series = Series((), np.zeros((0, 0)))
     unit: str = OPERATIONS
     roles: Mapping[str, str] = field(default_factory=dict)
-    """By host and by node; `worker` for one that is more, too. Empty: nobody knows."""
+    """By host and by node; `worker` also where the node has other roles. Empty: unknown."""
 
     @property
     def values(self) -> Array:
@@ -184,7 +184,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Usual:
-    """`seconds`: which are in no spell. Of each row of the series its median and robust standard deviation
+    """`seconds`: which are in no spell. For each row of the series its median and robust standard deviation
     in them; NaN without a value."""
 
     seconds: Mask
@@ -231,7 +231,7 @@ def mean_of_rows(values: Array) -> Array:
 
 
 def mean_of_windows(values: Array, length: int, most: int) -> Array:
-    """Means of each row over windows of `length` columns: a column per window, at most so many, evenly
+    """Means of each row over windows of `length` columns: a column per window, at most `most` of them, evenly
     spread. NaN for a window without a value."""
     count = values.shape[1] - length + 1
     if count < 1:
@@ -250,7 +250,7 @@ def _windows(values: Array, first: Array, length: int) -> Array:
 
 
 def share_of_seconds(events: Iterable[Happening], seconds: range) -> Array:
-    """Of each second, the share in which one of the events ran."""
+    """For each second, the share in which one of the events ran."""
     knots, covered = [float(seconds.start) - 1.0], [0.0]
     for one in sorted(events, key=lambda event: event.start_s):
         start_s = max(one.start_s, knots[-1])

@@ -35,7 +35,7 @@ from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import read_table
 
 COMMON = 0.5
-"""Share of a test case's trials in which what lasts is no news of one of them."""
+"""Share of a test case's trials above which what lasts does not explain a single trial."""
 FEWEST_COMMON = 4
 Spells = Sequence[tuple[Spell, tuple[Cause, ...]]]
 
@@ -55,7 +55,8 @@ class Explained:
     def lasting(
         self, usual: Container[Place] | None, is_of_few: Callable[[Cause], bool]
     ) -> tuple[Cause, ...]:
-        """usual: of a trial that is slow among others, where something stands out in those that are not."""
+        """usual: that of a trial that is slow among others, where something stands out in those that are
+        not."""
         peers = [cause for cause in self.peers if not is_of_few(cause)]
         late = of_consequence(peers, self.course)
         news = [

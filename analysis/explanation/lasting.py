@@ -4,7 +4,7 @@ An equal is another disk, another host of the same role, or another daemon of th
 more, the others' median and median absolute deviation say what is usual; with two, only the ratio to the
 other can, and it must be PAIR times as large. The latency of a disk or a server follows its load, so it is
 compared with what a line through the others' seconds (logarithms of both) expects at its own load. What is
-only used more than its equals is no cause: something must be late with it, there or in the whole trial
+only used more than its equals is not a cause: something must be late with it, there or in the whole trial
 (`of_consequence`).
 """
 
@@ -66,7 +66,7 @@ def of_peers(course: Course) -> tuple[Cause, ...]:
 
 
 def of_consequence(found: Sequence[Cause], course: Course) -> tuple[Cause, ...]:
-    """Those of the causes by `of_peers` that make something late where they are: use alone is no fault, and
+    """The causes by `of_peers` that make something late where they are: mere use is not a fault, and
     healthy equals are used unevenly."""
     late = [
         place for cause in found for place in cause.places if named()[place.quantity][1] == "ms"
@@ -138,7 +138,7 @@ def _of_others(value: Array) -> tuple[Array, Array]:
 
 
 def _expected(course: Course, rows: Array, load: str) -> Array:
-    """Of each row the median that the others' seconds let expect at its load. NaN without loads."""
+    """For each row the median that the others' seconds let expect at its load. NaN without loads."""
     at = course.series.loads(rows, load)
     latency = course.values[rows]
     loads = np.where((at >= 0)[:, None], course.values[at], np.nan)
@@ -157,7 +157,7 @@ def _expected(course: Course, rows: Array, load: str) -> Array:
 
 def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
     """What no healthy cluster has for a whole trial, in the order of the rules. What lasts is there when
-    nothing is slow, too."""
+    also there when nothing is slow."""
     means, known = whole(course)
     calm = usual.seconds if usual.seconds.mean() >= KNOWN else np.full(len(course.rate), True)
     value = np.where(known, mean_of_rows(course.values[:, calm]), np.nan)
@@ -180,7 +180,7 @@ def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
 
 
 def whole(course: Course) -> tuple[Series, Mask]:
-    """Of each place its mean over the trial; whether it is known for long enough to be judged alone."""
+    """For each place its mean over the trial; whether it is known for long enough to be judged by itself."""
     seconds = np.isfinite(course.values).sum(axis=1)
     means = Series(course.series.places, course.series.means[:, None])
     return means, seconds >= KNOWN * len(course.rate)

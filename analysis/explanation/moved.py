@@ -2,7 +2,7 @@
 
 A quantity moved if its mean in the spell lies SPREADS robust standard deviations from its median in the other
 seconds, up or down. A series that is usually constant has no deviation, so a share of its median, and one
-unit of it, count as well. Of hundreds of series one always moves most: whether that is more than chance is
+unit of it, count as well. One of hundreds of series always moves most: whether that is more than chance is
 judged by a randomisation test, in which windows of other seconds stand in for the spell.
 """
 
@@ -72,7 +72,7 @@ def _scores(values: Array, usual: Usual) -> Array:
 
 
 def _of_chance(series: Series, usual: Usual, length: int) -> Array:
-    """The largest score of all series in each window of so many usual seconds."""
+    """The largest score of all series in each window of this number of usual seconds."""
     means = mean_of_windows(series.values[:, usual.seconds], length, MOST_WINDOWS)
     largest: Array = np.nan_to_num(_scores(means, usual), nan=0.0).max(axis=0)
     return largest

@@ -46,7 +46,8 @@ _READ = (
 
 
 def courses(run_root: Path, trials: pd.DataFrame) -> Iterator[tuple[str, Course]]:
-    """Of each trial that has a rate by second after its ramp-up, in their order. trials: rows of `trials`."""
+    """For each trial that has a rate by second after its ramp-up, in their order. trials: rows of
+    `trials`."""
     known = trials[trials["window_start_epoch_s"].notna() & trials["window_end_epoch_s"].notna()]
     for begin in range(0, len(known), BATCH):
         rows = known.iloc[begin : begin + BATCH]
@@ -119,7 +120,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
 
 
 def _bytes_moved(series: Series) -> Array:
-    """Of a TestDFSIO job: what DataNodes read and wrote, or what disks did; NaN where nobody counted."""
+    """For a TestDFSIO job: what DataNodes read and wrote, or what disks did; NaN where nobody counted."""
     for names in (("datanode_read", "datanode_written"), ("disk_read", "disk_write")):
         moved = [series.values[series.rows[name]] for name in names if name in series.rows]
         if moved:

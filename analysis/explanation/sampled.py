@@ -168,7 +168,7 @@ def _of_devices(
         if (whole, host, source) in row_of:
             of_all = values[row_of[whole, host, source]]
             usual, _ = centre_and_spread(of_all)
-            # of what is usual, not of the few of a slow second; with more, of those
+            # a share of the usual number, not of the few of a slow second; if they are more, of those
             yield Place(share, host, source), 100 * values[row] / np.fmax(of_all, max(usual, 1.0))
         if name == "regions":
             moved = np.abs(np.diff(values[row], prepend=np.nan))
@@ -178,7 +178,7 @@ def _of_devices(
 
 @cache
 def _that_last() -> Set[str]:
-    """Gauges: what an answer says holds for the seconds before it, too, in which a daemon was silent."""
+    """Gauges: an answer also holds for the seconds before it in which the daemon was silent."""
     return {
         metric.name
         for device in devices().values()
@@ -203,8 +203,8 @@ def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple
 def silent_client(
     seconds: Seconds, intervals: pd.DataFrame, start_s: float
 ) -> Iterator[tuple[Place, Array]]:
-    """Of each client, the share of each second in which it wrote no histogram although one was due: a server
-    that stands still does not keep it from that. intervals: of its histograms."""
+    """For each client, the share of each second in which it wrote no histogram although one was due: a server
+    that hangs does not prevent that. intervals: those of its histograms."""
     for client, of_client in intervals.groupby("client"):
         due_s = float(of_client["length_s"].median())
         begun_s = of_client["begun_s"] - start_s
@@ -230,7 +230,7 @@ def _silent(
 
 
 def _active(seconds: Seconds, events: Sequence[Happening]) -> Iterator[tuple[Place, Array]]:
-    """Of each second, the share in which a daemon flushed or compacted."""
+    """For each second, the share in which a daemon flushed or compacted."""
     by_place: dict[Place, list[Happening]] = {}
     for event in events:
         if event.kind in ACTIVITIES:

@@ -30,7 +30,8 @@ MOST_SPELLS = 20  # of a trial; the worst ones
 
 
 def slow_spells(course: Course) -> tuple[Spell, ...]:
-    """The trial's slow seconds, neighbours together, in time's order; at most MOST_SPELLS, the worst ones."""
+    """The trial's slow seconds, neighbours together, in the order of time; at most MOST_SPELLS, the
+    worst."""
     if course.working.sum() < LEAST_SECONDS:
         return ()
     slow = (_by_rate(course) | _by_latency(course)) & course.working

@@ -30,7 +30,7 @@ PAUSES = ("gc pause", "safepoint")
 def causes(
     course: Course, spell: Spell, usual: Usual, windows: Windows, spells: int
 ) -> tuple[Cause, ...]:
-    """The causes whose rules hold, and not by coincidence; the most specific one first. windows: of the
+    """The causes whose rules hold, and not by coincidence; the most specific one first. windows: those of the
     trials of its test case. spells: how many the trial has."""
     core = course.within(*spell.core)
     value = mean_of_rows(course.values[:, core])

@@ -65,7 +65,7 @@ def evidence_of(
     spared: Collection[str] = (),
     repetitions: int | None = None,
 ) -> Evidence:
-    """Of so many repetitions of this plan, where every trial is valid. None: all of them."""
+    """After this number of repetitions, if every trial is valid. None: after all of them."""
     last = plan.repetitions if repetitions is None else repetitions
     disks = (disk for one in plan.built for node in one.workers for disk in node.disks)
     looks = looks_of(plan)
@@ -116,7 +116,7 @@ def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:
 
 
 def path_to_answers(evidence: Evidence, hypotheses: Hypotheses) -> Iterator[Look]:
-    """Every comparison of the questions at each look while its test cases ran, in time's order."""
+    """Every comparison of the questions at each look while its test cases ran, in the order of time."""
     looks = evidence.looks
     if looks is None:
         return

@@ -33,7 +33,7 @@ MAX_EXHAUSTIVE = 10
 
 @dataclass(frozen=True)
 class CellCost:
-    """Seconds of a test case on a variant. `window_s`: of its window, ramp-up excluded; 0: its length is
+    """Seconds of a test case on a variant. `window_s`: length of its window without ramp-up; 0: the length is
     fixed. `shared`: what the first trial of a build pays for all that name the same key."""
 
     around_s: float
@@ -59,7 +59,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Design:
-    """`share`: of the windows that the study asks for. `powers`: by question, those left out included."""
+    """`share`: part of the windows that the study requests. `powers`: by question, those left out
+    included."""
 
     questions: tuple[str, ...]
     cells: frozenset[Cell]
@@ -75,7 +76,7 @@ class Design:
 
 
 def most_repetitions(fitting: int) -> int:
-    """The last repetition that may run, if so many of every test case fit: questions that are answered leave
+    """The last repetition that may run, if this number of every test case fits: answered questions leave
     time to the others. Each further look costs some error, so not many more."""
     return min(MAX_UNITS, fitting + (fitting + 1) // 2)
 

@@ -61,7 +61,7 @@ def c1(evidence: Evidence) -> Iterator[Question]:
         if not entries or readers(entries[0]) == readers(entries[-1]):
             continue
         most = entries[-1]
-        # by the readers that really ran (method 14): nearest to half, not half as many requested
+        # chosen by the readers that really ran (method 14): nearest to half, not half of the requested ones
         half = min(entries[:-1], key=lambda entry: abs(readers(entry) - readers(most) / 2))
         yield compared(
             evidence, "C1", disk_type, (half, most), f"{disk_type}-{half.test_case}-{most.test_case}",

@@ -41,7 +41,7 @@ def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, .
 
 def more_daemons(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
     """`more_servers`, and of HDFS and YARN: each node has one DataNode and one NodeManager, in a control
-    variant, too, so that they are a part of what density is, and no obstacle."""
+    variant also: they belong to density and are no obstacle."""
     if first.workload != "testdfsio" and servers_per_host(first) is None:
         return ()
     levels = [one.vms_per_host for one in (first, later)]

@@ -120,7 +120,8 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
-    """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial."""
+    """A victim with a noisy neighbour over the victim without, on the same topology. The unit is the
+    trial."""
     for alone, beside in victims(evidence.test_cases):
         variants = f"beside {beside.neighbour} over alone"
         # a neighbour is a property of the trial
@@ -234,7 +235,7 @@ def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Ques
 
 
 def _expected_pairs(test_cases: Sequence[TestCaseSummary], one: Expectation) -> Iterator[Pair]:
-    """The workload's test cases that differ in the compared factor alone."""
+    """The workload's test cases that differ only in the compared factor."""
     fitting = [e for e in test_cases if e.mode == one.workload and e.neighbour is None]
     for first, later in product(fitting, fitting):
         compared = str(first.level(one.compare)), str(later.level(one.compare))

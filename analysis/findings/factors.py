@@ -19,7 +19,7 @@ _RULES: Mapping[Direction, Rule] = {"rises": RISES, "falls": FALLS}
 
 
 def rules_of(factor: Factor[Any]) -> dict[str, Rule]:
-    """What is asked of which measure, fixed before any data."""
+    """The question about each measure, fixed before any data."""
     return {measure: _RULES[direction] for measure, direction in factor.expected.items()}
 
 

@@ -19,8 +19,8 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
 
 POOLED = 4
-"""Degrees of freedom that the comparisons of one measure lend to each of them: five repetitions alone know a
-spread to within a factor of 2.9."""
+"""Degrees of freedom that the comparisons of one measure lend to each of them: five repetitions by themselves
+know a spread to within a factor of 2.9."""
 Seen = tuple[float, float]
 """Variance of one build's logarithm around its repetition, and degrees of freedom."""
 

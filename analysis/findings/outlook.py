@@ -28,7 +28,7 @@ class AtNoise:
 
 @dataclass(frozen=True)
 class Outlook:
-    """Of one question, with the test cases and variants that it rests on. time_s: of these in all
+    """For one question, with the test cases and variants that it rests on. time_s: of these in all
     repetitions. ratios: the true ratios that power is for. obstacle: why nothing decides it."""
 
     question: str
@@ -42,7 +42,7 @@ class Outlook:
 
 
 def outlooks(questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise) -> tuple[Outlook, ...]:
-    """Of each question, at three levels of noise and at that of earlier runs, or only at theirs if they tell
+    """For each question, at three levels of noise and at that of earlier runs, or only at theirs if they tell
     the comparisons apart."""
     levels: list[float | Noise] = [noise] if noise.own else list(SPREADS)
     if noise.seen and not noise.own:

@@ -29,7 +29,7 @@ SPREADS = (0.025, 0.05, 0.1)
 class Noise:
     """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
     is left of it in one repetition, after what the repetition has in common; None: as much. own: that of
-    comparisons, by their id or measure; second: of a second's rate; where earlier runs tell them."""
+    comparisons, by their id or measure; second: that of a second's rate; as far as earlier runs show them."""
 
     spread: float = ASSUMED_SPREAD
     source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
@@ -123,7 +123,7 @@ def made_up(
         for kind in ("used", "idle", "iowait")
     )
     recovery = Metric(name="time_to_recover", value=1.0, unit="s", points=points)
-    variant = recorded(topology).variant  # of an existing cluster, what the study says
+    variant = recorded(topology).variant  # for an existing cluster, what the study declares
     return TestCaseSummary(
         topology=topology.name,
         vms_per_host=variant.vms_per_host,
@@ -141,7 +141,7 @@ def made_up(
             Metric(name="concurrent_maps", value=maps, unit="count"),
             *_latencies(test_case, points),
         ),
-        # of a target rate, only its presence matters here
+        # only the presence of a target rate matters here
         **{**knobs, "target_ops_s": 1.0 if test_case.is_paced else None},
     )
 

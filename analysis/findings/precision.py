@@ -45,7 +45,7 @@ def looks(questions: Sequence[Question], until: float) -> tuple[Look, ...]:
 
 
 def path(questions: Sequence[Question], until: float) -> Iterator[Look]:
-    """Every look from the first with enough builds to the last, in time's order."""
+    """Every look from the first with enough builds to the last, in the order of time."""
     most = max((len(variant) for one in questions for variant in (one.first, one.later)), default=0)
     for builds in range(MIN_UNITS, most + 1):
         so_far = [

@@ -28,7 +28,7 @@ _BY_NAME = frozenset(
 @dataclass(frozen=True)
 class Asked:
     """Every comparison of a run: `standard` ones and hypotheses, the pairs of `best` densities, the parts of
-    each claim. `every` has them in this order, marked. names: of the study's questions."""
+    each claim. `every` has them in this order, marked. names: those of the study's questions."""
 
     standard: tuple[Question, ...]
     best: tuple[Candidate, ...]

@@ -108,7 +108,7 @@ class Evidence:
     unequal: in what facts the hosts of one variant differ from those that it does not share with the other.
     differences: how two variants' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
-    variants differ, which is no difference of density or disk type. bounds: test case and topology of each
+    variants differ, which is not a difference of density or disk type. bounds: test case and topology of each
     search that ended before its answer and a rejected load were one step apart. without_read_ahead:
     topologies whose DataNodes do not read ahead from HDDs. of_others: somebody else built the clusters, so
     that nobody knows how their memory is divided.
@@ -191,10 +191,9 @@ class Evidence:
         return ()
 
     def about_searches(self, *variants: TestCaseSummary) -> tuple[str, ...]:
-        """Why the rates of these variants support no claim: the ratio of a lower bound is none of the
-        answers."""
+        """Why the rates of these variants support no claim: a lower bound has no ratio to compare."""
         if any((variant.test_case, variant.topology) in self.bounds for variant in variants):
-            return ("a search used up its probes, so that its answer is a lower bound",)
+            return ("a search used up its probes, so its answer is a lower bound",)
         return ()
 
     def density(self, vms_per_host: int) -> str:
@@ -248,7 +247,7 @@ class Question:
         return self.family.removeprefix(EXPECTED)
 
     def up_to(self, blocks: int) -> Question:
-        """The question with the points of the first `blocks` repetitions alone."""
+        """The question with only the points of the first `blocks` repetitions."""
         return replace(self, first=self.first[:blocks], later=self.later[:blocks], blocks=blocks)
 
     @property

@@ -96,7 +96,7 @@ class PlannedQuestion:
 
 
 def _error(one: Question, repetitions: int, noise: float | Noise) -> float:
-    """Of the logarithm of a paired difference; a level has one variant, a ratio of ratios four."""
+    """For the logarithm of a paired difference; a level has one variant, a ratio of ratios four."""
     spread = noise.of(one) if isinstance(noise, Noise) else noise
     return spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
 
@@ -126,7 +126,7 @@ def questions_of(
 
 
 def asked_of_plan(study: Study, plan: Plan) -> Hypotheses:
-    """The study's hypotheses, with the questions that it has by default if it declares none. The plan alone
+    """The study's hypotheses, with the questions that it has by default if it declares none. Only the plan
     decides which: a lost build must not change what a report decides."""
     names = asked(imagined(study, plan), study.hypotheses).names
     return study.hypotheses.model_copy(update={"questions": names})

@@ -95,7 +95,7 @@ def latency_variants(
 
 
 def victims(test_cases: Sequence[TestCaseSummary]) -> Iterator[Pair]:
-    """(alone, beside) of each test case with a noisy neighbour, on the same topology."""
+    """(without, beside) of each test case with a noisy neighbour, on the same topology."""
 
     # Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
     def same(entry: TestCaseSummary) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ class OpenRegression:
 
 
 def open_regressions(study: HubStudy, acknowledged: Acknowledged) -> Iterator[OpenRegression]:
-    """Those that the newest compared run shows and nobody has acknowledged, then those that were acknowledged
+    """Those that the newest compared run shows and nobody has acknowledged, then the acknowledged ones
     with an owner or a ticket."""
     compared = [run for run in study.runs if run.compared]
     accepted = {(one.number, one.run) for one in acknowledged.known}

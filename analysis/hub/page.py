@@ -38,7 +38,7 @@ def rebuild(runs: Path) -> None:
     try:
         with atomic.locked(runs / ".index.lock"):
             if not _may_write(runs / HUB):
-                log.warning("no results hub: %s is not ours, and is not overwritten", runs / HUB)
+                log.warning("the results hub was not written: %s is not ours", runs / HUB)
                 return
             studies = results(runs)
             text = render(studies, time.time(), list(_regressions(runs, studies)))
@@ -92,7 +92,7 @@ def render(
 def _figure(study: HubStudy) -> Figure | None:
     try:
         return trend(study.analysed, study.change_points, f"trend-{study.name}")
-    except Exception as error:  # each summary is sound alone, and the runs are listed all the same
+    except Exception as error:  # each summary is sound by itself; the runs are still listed
         log.warning("study %s: no trend: %s: %s", study.name, type(error).__name__, error)
         return None
 

@@ -76,7 +76,7 @@ def trend(summaries: Sequence[Summary], changes: Sequence[ChangePoint], id_: str
 
 
 def _points(summaries: Sequence[Summary]) -> Iterator[Point]:
-    """Of every test case without a target rate, in the order of the newest run's test cases."""
+    """For every test case without a target rate, in the order of the newest run's test cases."""
     for summary in reversed(summaries):
         view = View(summary)
         for at, entry in enumerate(summary.test_cases):

@@ -24,7 +24,7 @@ TestCases = tuple[TestCaseSummary, ...]
 
 @dataclass(frozen=True)
 class Course:
-    """`seconds`: of the plan's steps that were carried out, by their estimates."""
+    """`seconds`: those of the plan's steps that were carried out, by their estimates."""
 
     findings: Sequence[Finding]
     seconds: float

@@ -64,7 +64,7 @@ class Row:
 @dataclass(frozen=True)
 class Decisions:
     """`wrong_in`: rehearsals with a claim that is not true, by question. `wrong`: those with any. `seconds`:
-    of each rehearsal, estimated."""
+    that of each rehearsal, estimated."""
 
     by_id: Mapping[str, Decision]
     wrong_in: Mapping[str, int]
@@ -123,7 +123,7 @@ class Decisions:
 
 
 def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisions:
-    """Of a rehearsal with each seed. What no question asks for is left out: it is measured, not tested."""
+    """For a rehearsal with each seed. What no question asks for is left out: it is measured, not tested."""
     true = decide(drawing.truth()).findings
     known = {one.id: _decision(one, one.verdict) for one in true if one.question}
     wrong_in: Counter[str] = Counter()

@@ -52,28 +52,30 @@ from density_study.analysis.summary.summary import (
     verdict_words,
 )
 from density_study.cluster.state import atomic
+from density_study.cluster.state.settings import setting
 
 _HERE = Path(__file__).parent
 # Our own scripts, in the order they run.
 SCRIPTS = ("sorting.js", "inside.js", "filters.js", "report.js")
-# Pages of the documentation, by their place in the project's repository: it has no address on the web.
-DOCUMENTS = (
-    ("docs/report.md", "explains each part of this page"),
-    ("docs/workloads.md", "says what each number means"),
-    ("docs/methodology.md", "says how far to trust it"),
-    ("docs/troubleshooting.md", "says what to do about trials that are not valid"),
-)
+DOCUMENTS = {
+    "report": "explains each part of this page",
+    "workloads": "explains each number",
+    "methodology": "shows how far to trust it",
+    "troubleshooting": "helps with trials that are not valid",
+}
+"""Pages of the documentation. It has no address on the web but that of the setting `docs_url`."""
 # JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000
 
 
 def write(summary: Summary, path: Path) -> None:
     """`render` into `path`, atomically: a reader sees either the whole old page or the whole new one."""
-    atomic.write_text(path, render(summary))
+    atomic.write_text(path, render(summary, setting("docs_url") or ""))
 
 
-def render(summary: Summary) -> str:
-    """The whole page. Every number in it comes from `summary`."""
+def render(summary: Summary, docs_url: str = "") -> str:
+    """The whole page. Every number in it comes from `summary`. docs_url: address of the documentation, for
+    links to its pages."""
     view = View(summary)
     scripts = tuple(inline_script(static(name)) for name in SCRIPTS)
     return _environment().get_template("page.html.j2").render(
@@ -111,6 +113,7 @@ def render(summary: Summary) -> str:
         disclosure=headed(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
         documents=DOCUMENTS,
+        docs_url=docs_url.rstrip("/"),
         css=Markup(static("report.css") + static("sections.css")),
         scripts=scripts,
         policy=policy((*scripts, vega_bundle()), "'unsafe-eval'"),  # Vega compiles its expressions

@@ -57,7 +57,7 @@ def reasons(summary: Summary) -> DataTable:
             _example(said),
             verdict,
             str(said.total()),
-            remedy_of(said.most_common(1)[0][0], imported),
+            remedy_of(said.most_common(1)[0][0], imported).replace("SPEC", summary.spec),
         )
         for (verdict, _), said in ordered
     )

@@ -24,7 +24,7 @@ class Badge:
 
 def trust(view: View) -> tuple[Badge, ...]:
     """Who or what made the records, trials by verdict, the interval method, how much was decided, and what
-    only stands in."""
+    is simulated."""
     summary = view.summary
     made = (Badge("doubt", "records made by others", "limits"),) if summary.imported else ()
     return (
@@ -60,7 +60,7 @@ def _trials(summary: Summary) -> Iterator[Badge]:
 
 
 def _intervals(summary: Summary) -> Badge:
-    """Of all test cases with a valid trial, how many have enough builds for intervals."""
+    """For all test cases with a valid trial, how many have enough builds for intervals."""
     builds = [one.n_builds for one in summary.test_cases if one.n_builds]
     if not builds:
         return Badge("bad", "no valid number", "trials")

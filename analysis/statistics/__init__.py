@@ -2,7 +2,7 @@
 
 A variant is a sequence of positive numbers, one per unit. The unit is a build if topologies are compared,
 and a trial if test cases within a topology are (method 1). All computations use logarithms, so the effect
-is a ratio of geometric means, and 1 is no effect.
+is a ratio of geometric means, and 1 means no effect.
 
 A repetition is a block: both variants of a comparison stand in it once, so builds are paired by repetition.
 Coverage of the 95 % interval, and its half width, by simulation (2000 pairs of variants; normal noise of 2.5

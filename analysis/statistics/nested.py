@@ -11,12 +11,13 @@ record shows it."""
 
 def optimal_units(cost_above: float, cost: float, spread_above: float, spread: float) -> float:
     """Units per unit of the level above for which a mean is most certain at a given total cost. `cost_above`:
-    of a unit above, apart from its units here; spreads: of the units of each level around their mean."""
+    that of a unit above, apart from its units here; spreads: those of the units of each level around their
+    mean."""
     # T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013:
     # r_i = sqrt(c_(i+1) / c_i * s_i^2 / s_(i+1)^2), of level i within level i + 1
     return sqrt(cost_above / cost) * spread / spread_above
 
 
 def spread_of_build(between: float, second: float, window_s: float) -> float:
-    """Of the mean rate of one window in each build: noise between builds, and of the window's seconds."""
+    """For the mean rate of one window in each build: noise between builds, and of the window's seconds."""
     return hypot(between, second / sqrt(window_s))

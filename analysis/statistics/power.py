@@ -45,7 +45,8 @@ def power_of_rule(
 ) -> float:
     """At least the probability that a ratio gets its right verdict by a rule. `bounds` of the rule, one of
     which may be None; `ratio`: the true one; `error`: the standard error of its logarithm over `units`
-    builds; `critical`: so many errors away from a bound a claim is, by whether both bounds must be passed."""
+    builds; `critical`: how many errors a claim is away from a bound, by whether both bounds must be
+    passed."""
     if units < MIN_UNITS:
         return 0.0
     low, high = (bound and log(ratio / bound) for bound in bounds)

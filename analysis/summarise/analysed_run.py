@@ -130,7 +130,7 @@ class AnalysedRun:
 
     @cached_property
     def variants(self) -> dict[str, dict[str, str]]:
-        """For each topology, all by which the study may make it differ; for clusters of others, what it says
+        """For each topology, all by which the study may make it differ; for existing clusters, what it says
         of them."""
         return {name: topology.declared for name, topology in sorted(self.topologies.items())}
 

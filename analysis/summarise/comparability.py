@@ -25,7 +25,7 @@ def comparability_warnings(differences: Sequence[Difference]) -> Iterator[Summar
 
 
 def unequal_hosts(disclosures: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
-    """Method 23, for the hosts of one build. Nothing is said of what could not be read."""
+    """Method 23, for the hosts of one build. What could not be read is left out."""
     found = dict.fromkeys(
         one for each in disclosures for one in differing_facts(each.get("facts", {}))
     )

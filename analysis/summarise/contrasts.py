@@ -112,7 +112,7 @@ class Contrast:
         return _worst([one for one in self.known if one.is_latency])
 
     def worst_recovery(self) -> Measured | None:
-        """Of the times to recover from a fault, the one that rose most; one with builds that never did, if
+        """For the times to recover from a fault, the one that rose most; one with builds that never did, if
         there is any."""
         times = [one for one in self.measured if one.question.measure == MEASURES["recovery"]]
         never = [one for one in times if one.question.withheld and not one.question.refused]

@@ -1,7 +1,7 @@
 """The headline: the run's main result in words, computed from its numbers.
 
 A decided finding comes first. Without one, the range of the ratios over all test cases and the worst change
-of latency are told: no list says which test case matters more than others. Density is told against the
+of latency are given: no list says which test case matters more than others. Density is compared with the
 control variant, where there is one: without it, the cost of more RegionServers would count as that of the
 nodes.
 """
@@ -36,7 +36,8 @@ MAX_CONTRASTS = 3
 def headline(
     evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_existing: bool = False
 ) -> Headline:
-    """`is_existing`: the cluster was not built by the study; alone, it has the rate of every workload."""
+    """`is_existing`: the cluster was not built by the study; without another cluster, it has the rate of
+    every workload."""
     found = _best_density(evidence, findings) or _hypotheses(evidence, findings)
     if found is not None:
         return found
@@ -77,7 +78,7 @@ def _best_density(evidence: Evidence, findings: Sequence[Finding]) -> Headline |
 
 
 def _fastest(test_cases: Sequence[TestCaseSummary], best: Finding) -> str | None:
-    """Of the test cases that a finding of the best density compares, the one with the highest rate."""
+    """For the test cases that a finding of the best density compares, the one with the highest rate."""
     able = [
         entry
         for entry in test_cases

@@ -9,8 +9,6 @@ from density_study.analysis.summary.summary import ImportSummary, SummaryWarning
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.recorded import Imported
 
-HOW_TO = "docs/how-to/import-records.md"
-
 
 def import_summary(manifests: Sequence[Manifest]) -> ImportSummary | None:
     """None for a run whose records this program made."""
@@ -32,11 +30,11 @@ def import_warnings(
         return
     parts = ["Others made these records, and this program imported them"]
     parts += [f"unknown: {_words(summary.unknown)}"] if summary.unknown else []
-    parts += [f"known from the map alone: {_words(summary.given)}"] if summary.given else []
+    parts += [f"known only from the map: {_words(summary.given)}"] if summary.given else []
     yield SummaryWarning(
         code="imported",
         message=f"{'; '.join(parts)} (numbers of trials).",
-        remedy=f"Add to the map what you know, and import again; see {HOW_TO}.",
+        remedy="Add to the map what you know, and import again; `study import --help` has the steps.",
     )
     unknown = sum(trial.counted and trial.verdict == "unknown" for trial in trials)
     if unknown:

@@ -16,7 +16,7 @@ MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 def overheads(
     trials: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
 ) -> tuple[MonitoringOverhead, ...]:
-    """From the tables `trials`, `verdicts` (by trial) and `metrics`: of all monitors together, then of each
+    """From the tables `trials`, `verdicts` (by trial) and `metrics`: first all monitors together, then each
     telemetry device that has pairs. Empty if the run has no pair.
 
     A pair counts if both of its trials are valid and have a rate.
@@ -61,7 +61,7 @@ def sentence(cost: MonitoringOverhead) -> str:
     """The overhead in one sentence for the report."""
     start = f"Overhead of the device {cost.device}" if cost.device else "Monitoring overhead"
     it, others = (
-        ("it", "with the default monitors alone") if cost.device else ("monitors", "without them")
+        ("it", "with only the default monitors") if cost.device else ("monitors", "without them")
     )
     if cost.ratio is None:
         return (

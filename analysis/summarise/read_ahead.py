@@ -13,8 +13,8 @@ NATIVE = "native_hadoop"
 
 
 def without_read_ahead(manifests: Iterable[Manifest]) -> frozenset[str]:
-    """Topologies with DataNodes on HDDs in a build that does not disclose libhadoop. Of clusters that this
-    program did not build, nobody knows it: they are not among them."""
+    """Topologies with DataNodes on HDDs in a build that does not disclose libhadoop. For clusters that this
+    program did not build, it is unknown: they are not among them."""
     return frozenset(
         one.topology.name
         for one in manifests

@@ -203,7 +203,7 @@ def _devices(rows: pd.DataFrame) -> Iterator[DeviceSeries]:
 
 
 def _events(rows: pd.DataFrame) -> Iterator[EventMark]:
-    """The MOST_EVENTS longest; a short collection is no mark that a reader could see."""
+    """The MOST_EVENTS longest; a reader could not see the mark of a short collection."""
     lasting = rows.assign(lasted_s=rows["end_s"] - rows["start_s"])
     lasting = lasting[lasting["lasted_s"] >= SHORTEST_EVENT_S].nlargest(MOST_EVENTS, "lasted_s")
     for row in lasting.sort_values(["start_s", "source", "kind"]).to_dict("records"):

@@ -14,14 +14,14 @@ def quick_compilers(topologies: Iterable[Topology | RecordedTopology]) -> Iterat
     if any(isinstance(one, Topology) and one.jit == "c1" for one in topologies):
         yield SummaryWarning(
             code="c1-only",
-            message="C1 alone compiled all JVMs (`stack.jit: c1`), which warms up sooner: rates are lower "
+            message="Only C1 compiled all JVMs (`stack.jit: c1`), which warms up sooner: rates are lower "
             "than in production, and another resource may limit them.",
             remedy="For numbers to decide by, leave out `jit`.",
         )
 
 
 def store_cautions(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
-    """What is disclosed of a store that is no supported release, or whose binding never ran on it."""
+    """What is disclosed of a store that is not a supported release, or whose binding never ran on it."""
     built, existing = (_disclosed(manifests, key) for key in ("store", "existing"))
     for caution in built:
         yield SummaryWarning(

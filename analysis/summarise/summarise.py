@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
@@ -47,7 +48,7 @@ from density_study.cluster.state.events import Event, QuestionsLeft, Repetitions
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.own_runs import STUDY
 from density_study.workloads import tables
-from density_study.workloads.execution.run import spared_trials, study_of
+from density_study.workloads.execution.run import spared_trials, spec_of, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
@@ -76,7 +77,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     at = data or run_root
     run = AnalysedRun.read(at)
     plan = _plan(run_root)
-    first, built = run.manifests[0], tuple(run.topologies.values())
+    first, built, spec = run.manifests[0], tuple(run.topologies.values()), quote(spec_of(run_root))
     isolation = isolation_of(topology.isolation for topology in built)
     divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
@@ -133,9 +134,10 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=divided.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
+        spec=spec,
         headline=f"Simulated: {answer.text}" if simulated else answer.text,
         headline_test_case=answer.test_case,
-        undecided=undecided(decided, evidence, limits, spent.total_s),
+        undecided=undecided(decided, evidence, limits, spent.total_s, spec),
         warnings=limits,
         test_cases=test_cases,
         findings=found,

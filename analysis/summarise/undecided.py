@@ -19,15 +19,18 @@ from density_study.analysis.statistics.power import (
 )
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, SummaryWarning, WarningCode
+from density_study.workloads.base.quantity import duration
 
 
 @dataclass(frozen=True)
 class _Repetitions:
-    """The run's repetitions so far. `total_s`: their wall time. `imported`: none can be added here."""
+    """The run's repetitions so far. `total_s`: their wall time. `imported`: none can be added here. `spec`:
+    what `study run` takes to add some."""
 
     have: int
     total_s: float | None
     imported: bool
+    spec: str
 
     def until(self, needed: int) -> str:
         """How many more, by which option, and for how long."""
@@ -36,8 +39,8 @@ class _Repetitions:
         if self.imported:
             return words
         each_s = self.total_s / self.have if self.total_s and self.have else None
-        takes = f", about {_duration(each_s * more)}" if each_s else ""
-        return f"{words} (`study run SPEC --add-repetitions {more}`{takes})"
+        takes = f", about {_rounded(each_s * more)}" if each_s else ""
+        return f"{words} (`study run {self.spec} --add-repetitions {more}`{takes})"
 
 
 def undecided(
@@ -45,17 +48,19 @@ def undecided(
     evidence: Evidence,
     warnings: Sequence[SummaryWarning],
     total_s: float | None,
+    spec: str = "SPEC",
 ) -> str | None:
-    """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions."""
+    """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions.
+    spec: as in `Summary`."""
     compared = [one for one in found if one.question and not is_whole(one)]
     open_ones = [one for one in compared if one.verdict == "inconclusive"]
     if not open_ones:
         return None
     count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
     counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
-    counted += " of the study's questions"
+    counted = f"{counted} of the study's questions"
     imported = any(warning.code == "imported" for warning in warnings)
-    so_far = _Repetitions(evidence.repetitions, total_s, imported)
+    so_far = _Repetitions(evidence.repetitions, total_s, imported, spec)
     repetitions = _repetitions(open_ones, found, so_far)
     if evidence.sequential:
         repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
@@ -79,7 +84,7 @@ def _variants(
         yield (
             "another workload, because an existing cluster does not show whether reads came from its disks"
             if existing
-            else "facts that nobody recorded, in the map of the import"
+            else "facts that nobody recorded, added to the map of the import"
         )
     if evidence.bounds:
         yield "a larger `probes` for the searches"
@@ -141,12 +146,11 @@ def _for_half(detectable: float, units: int, size: int) -> int | None:
     return units_needed(exp(log(detectable) / 2), log(detectable) / log(of_one), size)
 
 
+def _rounded(seconds: float) -> str:
+    """To minutes, or from 100 minutes to hours."""
+    unit_s = 60 if seconds < 6000 else 3600
+    return duration(unit_s * max(1, round(seconds / unit_s)))
+
+
 def _percent(ratio: float) -> str:
     return f"{digits(100 * (ratio - 1), 2)} %"
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    if minutes < 100:
-        return f"{max(1, minutes)} min"
-    return f"{minutes / 60:.0f} h"

@@ -93,8 +93,8 @@ def _existing_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     )
     yield SummaryWarning(
         code="existing-cluster",
-        message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
-        f"hold, and whether {daemons} restarted. {others}",
+        message=f"This program did not build the cluster. Unknown: {cpu}the content of its page caches, "
+        f"and whether {daemons} restarted. {others}",
         remedy=f"Measure when others are idle. {claims}",
     )
     yield from _other_clients(seen)
@@ -137,8 +137,8 @@ def _other_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning
             named = "; ".join(f"{name} {server}, client {client}" for server, client in differ)
             yield SummaryWarning(
                 code=f"{key}-client-version",
-                message=f"{whose} has another version than the cluster, whose own may be faster or slower: "
-                f"{named}.",
+                message=f"{whose} has another version than the cluster's own client, which may be faster or "
+                f"slower: {named}.",
             )
 
 
@@ -269,7 +269,7 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
         shares = dict.fromkeys(f"{digits(100 * ratio)} %" for ratio in (min(small), max(small)))
         yield SummaryWarning(
             code="data-fits-in-memory",
-            message="Data may be served from memory: the data set has the size of "
+            message="Data may be served from memory: the data set is "
             f"{' to '.join(shares)} of RAM in {len(small)} of {len(manifests)} trials. "
             "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
             remedy="Load more data than the hosts have RAM.",

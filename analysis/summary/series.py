@@ -93,7 +93,7 @@ class TrialSeries(Frozen):
         (), description="what telemetry devices sampled; empty: the study has none"
     )
     events: tuple[EventMark, ...] = Field(
-        (), description="the longest pauses, flushes and compactions, in time's order"
+        (), description="the longest pauses, flushes and compactions, in the order of time"
     )
     slow: tuple[SlowSpell, ...] = Field(
         (), description="slow seconds of a trial with devices; empty: none, or no device"

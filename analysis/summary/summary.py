@@ -1,6 +1,6 @@
 """`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
 
-`python -m density_study.analysis.summary` prints the JSON schema. Every number carries its unit.
+`study schema summary` prints the JSON schema. Every number carries its unit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def verdict_words(verdict: FindingVerdict) -> str:
 
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
-"""Of any metric that a workload or another package declares: `workloads.study.metrics`."""
+"""For any metric that a workload or another package declares: `workloads.study.metrics`."""
 UNKNOWN_DISK_TYPE = "unknown"
 
 
@@ -382,7 +382,7 @@ class Decided(Frozen):
     )
     why_not: str | None = Field(description="null: it is decided")
     more_repetitions: int | None = Field(
-        description="so many more have a power of 80 % at this noise for the ratios seen; null: it is "
+        description="number of further ones for a power of 80 % at this noise and these ratios; null: it is "
         "decided, or not even 1,000 would"
     )
     more_hours: float | None
@@ -413,7 +413,9 @@ class Precision(Frozen):
         "answered"
     )
     why: str = Field(description="why the repetitions ended")
-    looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
+    looks: tuple[Look, ...] = Field(
+        description="every comparison at each look, in the order of time"
+    )
 
 
 class Summary(Frozen):
@@ -426,6 +428,9 @@ class Summary(Frozen):
     isolation: Isolation
     repetitions: int
     seed: int
+    spec: str = Field(
+        "SPEC", description="what `study run` takes to extend the run: a shipped study, or a file"
+    )
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
     headline_test_case: str | None = Field(
         None, description="id of the test case that the headline is about; null: no valid number"

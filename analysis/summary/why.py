@@ -8,7 +8,7 @@ from density_study.workloads.base.values import Frozen
 
 
 class TrialCause(Frozen):
-    """A cause that is named for a trial. What was slow because of it is in the trial's series."""
+    """A cause of a slow trial. The trial's series show what it slowed down."""
 
     trial: str
     rank: int = Field(description="1: named first; analysis/explanation/rules.toml has the ranking")
@@ -18,18 +18,18 @@ class TrialCause(Frozen):
         description="whether it held for all of the trial; false: in slow seconds"
     )
     common: bool = Field(
-        description="whether half of the test case's trials on the topology have it, or more: it is no "
-        "news of this one"
+        description="whether at least half of the test case's trials on the topology have it: then it does "
+        "not explain why this one is slower"
     )
     where: str = Field(description="host, disk, daemon, server or region; empty: the trial")
     first: int | None = Field(description="first slow second of its longest spell; null: lasting")
-    last: int | None = Field(description="last slow second of it")
+    last: int | None = Field(description="last slow second of that spell")
     sentence: str = Field(description="cause and evidence, for people")
     remedy: str
 
 
 class Bottleneck(Frozen):
-    """What limits a test case on a topology, by the utilization law: use grows with the rate, and ends at
+    """What limits a test case on a topology, by the utilization law: use grows with the rate, up to
     100 %."""
 
     topology: str
@@ -38,9 +38,11 @@ class Bottleneck(Frozen):
         description="the busiest station: 'CPU of h1', 'disk sda on h1'; null: none is busy"
     )
     use_percent: float = Field(description="use of the busiest station, median over its trials")
-    limit: float = Field(description="rate at which that station would be fully used")
+    limit: float = Field(description="rate at which the busiest station would be fully used")
     next_station: str | None = Field(description="the next limit; null: no other was sampled")
-    next_limit: float | None = Field(description="rate at which that one would be fully used")
+    next_limit: float | None = Field(
+        description="rate at which the next station would be fully used"
+    )
     sentence: str
 
 
@@ -61,11 +63,10 @@ class Explanation(Frozen):
     test_case: str
     first: str = Field(description="topology of the first variant")
     later: str = Field(description="topology of the later one")
-    rate: float | None = Field(description="ratio of the rates; null: the rate is a target")
+    rate: float | None = Field(description="ratio of the rates; null: the study fixes the rate")
     moved: tuple[Shift, ...] = Field(
-        description="quantities whose interval excludes 1 and that differ by a tenth or more, the surest "
-        "first"
+        description="quantities that differ by 10 % or more and whose interval excludes 1, the surest first"
     )
-    equal: tuple[Shift, ...] = Field(description="those whose interval lies within a tenth")
-    compared: int = Field(description="quantities compared: one in 20 moves so by chance")
+    equal: tuple[Shift, ...] = Field(description="quantities whose interval lies within 10 % of 1")
+    compared: int = Field(description="number of compared quantities; one in 20 moves by chance")
     sentence: str

@@ -65,7 +65,7 @@ class Judgement:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All that there is to say about the trial, flags included. Of an invalid trial only what is wrong:
+        """All that there is to say about the trial, flags included. For an invalid trial only what is wrong:
         a failed trial lacks many facts."""
         return tuple(one.reason for one in self._relevant)
 

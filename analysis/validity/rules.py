@@ -75,7 +75,7 @@ def remedy_of(reason: str, imported: bool = False) -> str:
             return _RECORDED.format(unknown)
     exact = [rule for form, rule in _forms() if form.fullmatch(text)]
     flag = f"{text.partition(':')[0]}:"
-    same = [rule for rule in RULES if rule.reason.startswith(flag)]  # of an older version
+    same = [rule for rule in RULES if rule.reason.startswith(flag)]  # flags of an older version
     rule = next(iter((*exact, *same)), None)
     if rule is None:
         return _LOGS

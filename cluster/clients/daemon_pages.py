@@ -32,7 +32,7 @@ def fetch_page(endpoints: Endpoints, url: str, timeout_s: float = _TIMEOUT_S) ->
 
 
 def of_each(pages: Mapping[str, str], read: Callable[[str, str], R]) -> dict[str, R]:
-    """What `read` finds by each name and address. They are asked side by side: 72 servers one after another
+    """What `read` finds by each name and address. They are queried in parallel: 72 servers in sequence
     would take longer than a look may."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return dict(zip(pages, pool.map(read, pages, pages.values()), strict=True))
@@ -42,7 +42,7 @@ def datanode_counters(
     cluster: Cluster, beans: str, counters: Mapping[str, str], fetch: Fetch | None = None
 ) -> dict[str, dict[str, int]]:
     """DataNode -> its counters. `beans`: a pattern of the names of its beans; `counters`: our names ->
-    Hadoop's. StudyError if one does not tell."""
+    Hadoop's. StudyError if one does not answer."""
     ask = fetch or partial(fetch_page, cluster.endpoints)
     every = cluster.endpoints.all("jmx")
     return of_each(

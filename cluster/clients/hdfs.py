@@ -17,7 +17,7 @@ from density_study.cluster.render.conf_files import HISTORY_DIR
 
 TIMEOUT_S = 30.0
 MOST_BYTES = 2**30
-"""Of a job's history, or of the benchmark's own results."""
+"""For a job's history, or of the benchmark's own results."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class CacheWork:
                 if self.transport.wait(process, min(_LOOK_S, left_s)) != 0:
                     return None
                 self.transport.fetch(node, out, out)
-                return float(out.read_text().splitlines()[-1])  # an earlier one wrote there, too
+                return float(out.read_text().splitlines()[-1])  # an earlier one also wrote there
         return None
 
 

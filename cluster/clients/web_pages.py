@@ -41,7 +41,7 @@ def carry(network: str, addresses: Iterable[Address]) -> ExitStack:
             servers.close()
             raise InputError(
                 f"its web pages are at {address[0]}:{address[1]}, which is taken here: {error.strerror}.",
-                "study shell --web",
+                "study shell --pages",
                 "stop the program that listens there.",
             ) from error
         servers.callback(server.shutdown, socket.SHUT_RDWR)  # wakes the thread that accepts

@@ -23,13 +23,13 @@ START_S = 60.0
 
 @dataclass(frozen=True)
 class WritingOut:
-    """`unwritten_bytes`: of all machines when it began."""
+    """`unwritten_bytes`: those of all machines when it began."""
 
     unwritten_bytes: int
     work: CacheWork
 
     def seconds(self) -> float | None:
-        """Wait for the slowest machine; the time that it took there. None: it is not known, or not done
+        """Wait for the slowest machine, and return its time. None: unknown, or not done
         within the limit."""
         found = self.work.numbers()
         return None if found is None else max(found)
@@ -47,7 +47,7 @@ def begin_write_out(
 
 
 def write_out(cluster: Cluster, transport: Transport, logs: Path, timeout_scale: float) -> None:
-    """Until nothing that was written before is in memory alone. StudyError if it is not done in time."""
+    """Wait until everything written before is on disk. StudyError if it is not done in time."""
     writing = begin_write_out(cluster, transport, logs, timeout_scale)
     if writing.seconds() is None:
         raise StudyError(

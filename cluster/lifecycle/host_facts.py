@@ -1,4 +1,4 @@
-"""What of the hosts changes results, asked of each of them: `cluster.machine.equality`."""
+"""Facts about hosts that change results, read on each of them: `cluster.machine.equality`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HostFacts = Mapping[str, Mapping[str, Any]]
 
 
 def facts_of(*topologies: AnyTopology) -> HostFacts:
-    """Of the hosts that carry nodes; of an existing cluster, of its watched hosts and of the client's. Each
-    host is asked once, all at once. A host that nobody can ask has no facts."""
+    """For the hosts that carry nodes; of an existing cluster, of its watched hosts and of the client's. Each
+    host is queried once, all at once. A host without access has no facts."""
     hosts: dict[str, Host] = {}
     folders: dict[str, dict[str, None]] = {}
     answers: dict[str, dict[str, Any]] = {}

@@ -52,7 +52,7 @@ def join(
                 "provider": topology.provider.name,
                 "existing": dict(joined.seen),
                 "clients": {name: stacks.disclose()[name] for name in ("java", "hadoop")},
-                # by hash alone: a client's configuration may hold passwords
+                # only by hash: a client's configuration may hold passwords
                 "files": {
                     path.name: _file(path) for path in sorted(joined.client_conf.glob("*.xml"))
                 },

@@ -1,4 +1,4 @@
-"""What a daemon said before it died: the line of its output or log that tells most."""
+"""Last words of a daemon that died: the line of its output or log that explains most."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def why_dead(cluster: Cluster, transport: Transport, dead: list[ProcessId]) -> s
 
 
 def _last_words(cluster: Cluster, transport: Transport, process: ProcessId) -> str:
-    """Empty if it said nothing: then something killed it. What a JVM says of its end is on its output."""
+    """Empty if it wrote nothing: then something killed it. A JVM explains its end on its output."""
     paths = node_paths(cluster.site, cluster.topology)
     node = next(one for one in cluster.topology.nodes if one.name == process.node)
     for suffix in ("out", "err", "log"):

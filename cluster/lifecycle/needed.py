@@ -38,7 +38,7 @@ def exposed(topologies: Iterable[AnyTopology]) -> str:
         return ""
     return (
         f"the cluster has no network of its own ({why[0]}): {people} could use its daemons, and run programs "
-        "as this user by YARN. Run the study on a machine of your own (docs/providers.md, Security)"
+        "as this user by YARN. Run the study on a machine of your own"
     )
 
 
@@ -65,7 +65,7 @@ def software(topologies: Sequence[Topology], usual: Versions) -> Iterator[NamedC
 
 
 def ensure_software(versions: Versions, here: bool = True) -> None:
-    """The three stacks, assembled unless they are in the cache; where nodes are `here`, Java, too. InputError
+    """The three stacks, assembled unless they are in the cache; and Java, where nodes are `here`. InputError
     if one is missing."""
     check_versions([versions])
     if here:

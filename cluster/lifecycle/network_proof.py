@@ -25,7 +25,7 @@ from density_study.cluster.state.journal import Journal
 RATE_TOLERANCE, RATE_AIM = 0.05, 0.02
 """What is accepted, and what ends the attempts."""
 STEERED_LEAST = 90.0
-"""Percent of packets or interrupts that the named CPUs process; other programs' ones are counted, too."""
+"""Percent of packets or interrupts that the named CPUs process; those of other programs are included."""
 DELAY_TOLERANCE, DELAY_MORE_MS = 0.1, 1.0
 LOST_DATAGRAMS = 2000
 _SIGMAS = 4.0

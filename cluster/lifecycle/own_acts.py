@@ -1,6 +1,6 @@
 """`check_acts`: what a run's journal names must follow from the run itself, before reap removes any of it.
 
-Reap trusts the journals of registered runs alone. This is a second barrier: a journal that was damaged or
+Reap trusts only the journals of registered runs. This is a second barrier: a journal that was damaged or
 replaced must not lead out of what its run could have made.
 """
 
@@ -103,7 +103,7 @@ def _fault_of_build(tag: str, build: str, build_tag: str) -> str:
 def _fault_of_dir(build: Path, intent: Intent) -> str:
     path = PurePosixPath(intent.path)
     if not path.is_absolute() or ".." in path.parts or "\0" in intent.path:
-        return f"{intent.path!r} is no folder of the build"
+        return f"{intent.path!r} is not a folder of the build"
     if not intent.host and _real(intent.path).is_relative_to(_real(build)):
         return ""
     if intent.host and _IN_GUEST.fullmatch(str(path.parent)) and path.name == intent.host:
@@ -113,7 +113,7 @@ def _fault_of_dir(build: Path, intent: Intent) -> str:
             if above.match(f"*/{marker}/{intent.tag}"):
                 disk = above.parents[len(PurePosixPath(intent.tag).parts)]
                 return "" if intent.host else _linked(Path(path), Path(disk))
-    return f"{intent.path!r} is no folder of the build"
+    return f"{intent.path!r} is not a folder of the build"
 
 
 def _real(path: str | Path) -> Path:
@@ -134,7 +134,7 @@ def _fault_of_io_group(intent: Intent) -> str:
     is_group = path.parent in (io_limits.ROOT, io_limits.ROOT / "blkio")
     if is_group and path.name.startswith(own.name):
         return ""
-    return f"{intent.path!r} is no cgroup of the build"
+    return f"{intent.path!r} is not a cgroup of the build"
 
 
 def _fault_of_target(root: Path, tag: str, event: NodeReach | HostReach) -> str:
@@ -157,7 +157,7 @@ def _fault_of_target(root: Path, tag: str, event: NodeReach | HostReach) -> str:
 
 
 def _reached(event: Event) -> str:
-    """The machine that is asked because of the event; empty if it is this one."""
+    """The machine to query because of the event; empty if it is this one."""
     if isinstance(event, NodeReach | HostReach):
         return event.target.address
     return event.uri if isinstance(event, Intent) else ""

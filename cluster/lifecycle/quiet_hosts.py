@@ -1,4 +1,4 @@
-"""Hosts made quiet for a trial, and put back; from the journal alone after a kill."""
+"""Hosts made quiet for a trial, and put back; after a kill from only the journal."""
 
 from __future__ import annotations
 

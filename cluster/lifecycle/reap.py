@@ -111,7 +111,7 @@ def reap(
 def clear(root: Path) -> None:
     """Take down whatever the run in `root` left, before it is resumed. Its lease stays.
 
-    The caller holds the run's lock alone and has made sure that its owner is not alive. InputError if the
+    Only the caller holds the run's lock, and it has made sure that its owner is not alive. InputError if the
     run is not this user's own, TearDownError if something cannot be removed.
     """
     own_runs.require_own(root)
@@ -221,7 +221,7 @@ def _check_own(root: Path, tag: str) -> None:
 
 def _is_settled(root: Path, tag: str, journal: Journal) -> bool:
     """Whether the journal proves that everything is gone and its hosts are released, and nothing of the run
-    is on this machine: no host is asked then."""
+    is on this machine: then no host is queried."""
     if _standing(root, journal) or not journal.since_opening(RunEnded, RunReaped):
         return False
     return not _here(tag)

@@ -14,7 +14,7 @@ from density_study.cluster.state.timeout_scale import timeout_scale_of
 def blueprint_of(
     site: Site, topology: Topology, stacks: Stacks, timeout_scale: float = 1.0
 ) -> Blueprint:
-    """Of the cluster that `bring_up` builds there."""
+    """For the cluster that `bring_up` builds there."""
     ports = allocate_ports(topology)
     places, homes = node_paths(site, topology), install_dirs(topology, stacks)
     return Blueprint(topology, site.tag, ports, homes, places, timeout_scale=timeout_scale)

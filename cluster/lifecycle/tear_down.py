@@ -1,4 +1,4 @@
-"""Tear-down: remove everything of one build and prove it gone, from the journal and the tag alone."""
+"""Tear-down: remove everything of one build and prove it gone, from only the journal and the tag."""
 
 from __future__ import annotations
 

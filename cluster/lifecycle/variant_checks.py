@@ -25,7 +25,7 @@ _MOST: Mapping[str, tuple[_Bound, str]] = {
     ),
     "dfs.namenode.replication.min": (
         lambda one: one.replication,
-        "no file has so many replicas (stack.replication), and its writer waits forever",
+        "no file has this number of replicas (stack.replication), and its writer waits forever",
     ),
     "mapreduce.task.io.sort.mb": (
         lambda one: one.variant.sizing.container_heap_mib - 1,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PROGRAMS = ("start-unit", "cut-network", "set-network")
-"""The programs of `cluster.machine.privileged` that guests have, too. Hosts alone have quiet-host."""
+"""The programs of `cluster.machine.privileged` that guests also have. Only hosts have quiet-host."""
 INSTALLED = Path("/usr/local/lib/density-study")
 _PACKAGE = "density_study.cluster.machine.privileged"
 _TIMEOUT_S = 20.0
@@ -64,5 +64,5 @@ def _fault(program: str) -> str:
 
 
 def failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:
-    """What a program said that has failed, without a full stop."""
+    """The message of a failed program, without a full stop."""
     return f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}".rstrip(".")

@@ -11,7 +11,7 @@ _TICKS_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def compilers_cpu_s(pid: int, proc: Path = Path("/proc")) -> float:
-    """Of the threads that live now: a JVM ends idle ones. FileNotFoundError if the process has ended."""
+    """For the threads that live now: a JVM ends idle ones. FileNotFoundError if the process has ended."""
     ticks = 0
     for thread in (proc / str(pid) / "task").iterdir():
         try:

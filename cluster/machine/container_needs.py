@@ -37,7 +37,7 @@ def check_machine(networks: Sequence[str], limited: bool) -> None:
 
 
 def check_routes(networks: Sequence[str], addresses: Sequence[str], forwards: bool) -> None:
-    """InputError unless this machine can send packets to the `networks` by way of the hosts `addresses`, and,
+    """InputError unless this machine can send packets to the `networks` through the hosts `addresses`, and,
     if it `forwards`, lets the packets of its own containers through."""
     _check_root("routes to the containers of hosts need root.")
     _check_networks(networks)

@@ -159,7 +159,7 @@ def find(
     return {
         "container": [name for name in names if (RUNC / name).exists()],
         "cgroup": [name for name in names if cgroups.groups(name)],
-        # it may be a file that is not mounted any more: it counts, too
+        # a file that is no longer mounted also counts
         "network namespace": [name for name in names if (NETNS / name).exists()],
         "network interface": [name for name in links if _is_there(name)],
         "route": [f"{network} via {via}" for network, via in routes if _leads(tag, network, via)],
@@ -239,7 +239,7 @@ def _foreign(tag: str, name: str) -> StudyError:
     return StudyError(
         f"{name!r} is not the name of anything that it makes.",
         f"build {tag}",
-        "find out who changed the run's journal.",
+        "somebody changed the run's journal: restore it, or remove what it names by hand (`runc list`).",
     )
 
 

@@ -50,7 +50,7 @@ def describe_disk(path: str) -> dict[str, Any]:
 
 
 def describe_guest_host(folders: Sequence[str], bridge: str) -> dict[str, Any]:
-    """Of a host of VMs: which of the folders are neither there nor on a disk of their own, whether there is
+    """For a host of VMs: which of the folders are neither there nor on a disk of their own, whether there is
     the bridge, and why there can be no KVM (empty: nothing is known against it)."""
     return {
         "missing": [folder for folder in folders if not _is_place(Path(folder))],
@@ -71,7 +71,7 @@ def _no_kvm() -> str:
 
 
 def read_cpus(usable: Collection[int] | None = None, system: Path = SYSTEM) -> Cpus:
-    """Of the CPUs that this process may use; empty if the kernel does not say which belong to which core."""
+    """For the CPUs that this process may use; empty if the kernel does not say which belong to which core."""
     usable = os.sched_getaffinity(0) if usable is None else usable
     nodes = {int(f.name[4:]): f / "cpulist" for f in (system / "node").glob("node[0-9]*")}
     found = []

@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import TAG_FILE
 
-if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+if TYPE_CHECKING:  # this module also runs on hosts, which have only the standard library
     from density_study.cluster.model.cluster import Site
     from density_study.cluster.model.host import Disk, MemoryFolder
     from density_study.cluster.model.topology import Node

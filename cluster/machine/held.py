@@ -1,4 +1,4 @@
-"""`held`: a change of this machine that lasts for a time and is undone, whatever happens to who asked for it.
+"""`held`: a temporary change of this machine, which is undone whatever happens to the program that made it.
 
 Standard library only: it runs on hosts, as a process of its own that outlives connection and controller.
 """

@@ -75,7 +75,7 @@ def disk_free_mib(folder: str) -> int:
 
 
 def free_disks(folders: Sequence[str]) -> dict[str, list[int]]:
-    """Of each folder, `disk_free_mib` and the number of its file system's device: folders with one number
+    """For each folder, `disk_free_mib` and the number of its file system's device: folders with one number
     share the space."""
     return {one: [disk_free_mib(one), _existing(one).stat().st_dev] for one in folders}
 

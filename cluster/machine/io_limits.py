@@ -67,7 +67,7 @@ def group_of(pid: int, root: Path = ROOT) -> Path:
     raise InputError(
         f"process {pid} is in no cgroup that can limit I/O.",
         f"/proc/{pid}/cgroup",
-        "see cgroups(7).",
+        "mount cgroups with the controller io or blkio: `mount -t cgroup2 none /sys/fs/cgroup`.",
     )
 
 
@@ -88,7 +88,7 @@ def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
 
 
 def join(path: Path, pid: int) -> None:
-    """Move a process into the cgroup; its later children belong to it, too."""
+    """Move a process into the cgroup; its later children also belong to it."""
     (path / "cgroup.procs").write_text(f"{pid}\n")
 
 

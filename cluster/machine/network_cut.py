@@ -40,7 +40,7 @@ def cut(tag: str, ssh_port: int, addresses: Sequence[str]) -> None:
         raise StudyError(
             f"the network could not be cut: {why}.",
             PROGRAM,
-            "see the kernel's support of nftables on that host.",
+            "load nftables into that host's kernel: `modprobe nf_tables nft_ct`, as root.",
         )
 
 

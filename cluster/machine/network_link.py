@@ -79,10 +79,10 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
 
 
 def foreign(former: Mapping[str, Any]) -> str:
-    """What in `former` cannot come from `state`, in words; empty if there is nothing."""
+    """Why `former` cannot be an answer of `state`, in words; empty if it can."""
     device, mtu, files = former.get("device"), former.get("mtu"), former.get("files")
     if not isinstance(device, str) or not _DEVICE.fullmatch(device):
-        return f"{str(device)[:40]!r} is no network interface"
+        return f"{str(device)[:40]!r} is not a network interface"
     if type(mtu) is not int or not 0 < mtu <= _LARGEST_MTU or not isinstance(files, dict):
         return f"{str(mtu)[:40]!r} is no MTU, or the files are none"
     coalescing = former.get("coalescing", {})  # earlier versions did not change it

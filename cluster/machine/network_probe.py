@@ -106,7 +106,7 @@ def _followed(stream: socket.socket, datagrams: socket.socket) -> dict[int, floa
 
 
 def _measured(stream: socket.socket, device: str) -> dict[str, object]:
-    """Of the stream: bits per second on the wire, and packets and interrupts that each CPU processed."""
+    """For the stream: bits per second on the wire, and packets and interrupts that each CPU processed."""
     buffer = bytearray(2**20)
     stream.recv_into(buffer)
     begun_s = time.monotonic()

@@ -33,7 +33,7 @@ _WORDS = {
 
 
 def wanted(device: str, network: Network) -> dict[str, str]:
-    """Files and their text. Of a container's veth pair, the outer end sets the table of flows."""
+    """Files and their text. For a container's veth pair, the outer end sets the table of flows."""
     found = {}
     receiving = sorted((SYS / device / "queues").glob("rx-*"))
     for queue in receiving:
@@ -59,7 +59,7 @@ def read(files: Mapping[str, str]) -> dict[str, str]:
 
 def foreign(former: Mapping[str, object], device: str = "", only_table: bool = False) -> str:
     """What in `former` cannot come from `read`, in words: a file that is none of these settings, of `device`
-    if one is named, or a text that is no number, mask or list; empty if there is nothing."""
+    if one is named, or a text that is not a number, mask or list; empty if there is nothing."""
     table = re.escape(str(FLOW_TABLE))
     of_device = rf"{re.escape(str(SYS))}/{re.escape(device) or _DEVICE}"
     queue = rf"{of_device}/queues/[rt]x-\d+/(rps_cpus|rps_flow_cnt|xps_cpus)"
@@ -67,9 +67,9 @@ def foreign(former: Mapping[str, object], device: str = "", only_table: bool = F
     pattern = table if only_table else f"{table}|{queue}|{interrupt}"
     for file, text in former.items():
         if not re.fullmatch(pattern, file) or Path(file).is_symlink():
-            return f"{file!r} is no file that decides which CPUs process packets"
+            return f"{file!r} is not a file that decides which CPUs process packets"
         if not isinstance(text, str) or not _TEXT.fullmatch(text):
-            return f"{str(text)[:40]!r} is no setting of {file}"
+            return f"{str(text)[:40]!r} is not a setting of {file}"
     return ""
 
 
@@ -111,7 +111,7 @@ def check_kernel(network: Network) -> None:
 
 
 def check_cpus(network: Network, count: int) -> None:
-    """InputError for what a machine with so many CPUs cannot have."""
+    """InputError for what a machine with this number of CPUs cannot have."""
     named = (*network.rps, *network.xps, *network.irq_affinity)
     if missing := [cpu for cpu in named if cpu >= count]:
         raise unable(f"there is no CPU {missing[0]}, only 0 to {count - 1}")
@@ -141,7 +141,7 @@ def flows_of_queue(flows: int, queues: int) -> int:
 
 
 def transmit_masks(network: Network) -> dict[str, str]:
-    """Of each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
+    """For each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
     count = network.queues or 1
     return {f"tx-{queue}": mask(network.xps[queue::count]) for queue in range(count)}
 
@@ -170,7 +170,7 @@ def interrupts(device: str) -> list[int]:
 
 
 def interrupts_by_cpu(device: str, file: Path = INTERRUPTS) -> dict[int, dict[int, int]]:
-    """Of each interrupt of the card: how many each CPU has handled since the machine started."""
+    """For each interrupt of the card: how many each CPU has handled since the machine started."""
     found: dict[int, dict[int, int]] = {number: {} for number in interrupts(device)}
     head, *lines = file.read_text().splitlines() or [""]  # runtimes may hide it in a container
     cpus = [int(word.removeprefix("CPU")) for word in head.split()]

@@ -81,8 +81,8 @@ def answer_at(address: str, ports: Sequence[int]) -> list[int]:
     names = [server.getsockname() for server in _answering]
     if any(name[0].startswith("127.") for name in names) and not address.startswith("127."):
         raise InputError(
-            f"the host itself takes {address} for {names[0][0]}: daemons would listen where no other host "
-            "reaches them.",
+            f"the host itself resolves {address} to {names[0][0]}: no other host could reach its "
+            "daemons.",
             f"hosts, address {address}",
             "give the name its real address in the host's /etc/hosts (Debian writes 127.0.1.1), or write the "
             "IPv4 address in the study.",
@@ -97,7 +97,7 @@ def not_reached(addresses: Sequence[Address]) -> list[str]:
 
 
 def answering(hosts: Sequence[str], port: int) -> list[str]:
-    """Those of the addresses at which there is a machine: a refusal is an answer, too."""
+    """The addresses at which there is a machine: a refusal is also an answer."""
     faults = zip(hosts, _faults([(host, port) for host in hosts]), strict=True)
     return [host for host, why in faults if why is None or isinstance(why, ConnectionRefusedError)]
 

@@ -30,7 +30,7 @@ Kind = Literal[
     "namenode.rpc", "namenode.http", "resourcemanager.rpc", "resourcemanager.http", "zookeeper.client",
     "hmaster.http", "regionserver.http",
     "jmx",  # the pages of HDFS's and HBase's daemons, where they are the study's own
-    "others.jmx",  # such pages of an existing cluster, asked by a device alone
+    "others.jmx",  # such pages of an existing cluster, read only by a device
     "store",  # daemons that a store's clients connect to; HBase's find theirs by ZooKeeper
 ]  # fmt: skip
 

@@ -36,8 +36,8 @@ def share_words(percent: float) -> str:
 class Jvm:
     """The JVM of one kind of daemon. None: the project's own heap size or collector.
 
-    `heap_percent`: of the node's memory, for the heaps of its RegionServers together. Placement then sets
-    `heap_mib`.
+    `heap_percent`: share of the node's memory, for the heaps of its RegionServers together. Placement then
+    sets `heap_mib`.
     """
 
     heap_mib: int | None = None
@@ -51,8 +51,8 @@ class BlockCache:
     """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a disk type.
 
     `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a disk
-    type that is mapped into memory. `percent`: of the node's memory, for all caches of its RegionServers
-    together. Placement then sets `size_mib`, which is 0 before.
+    type that is mapped into memory. `percent`: share of the node's memory, for all caches of its
+    RegionServers together. Placement then sets `size_mib`, which is 0 before.
     """
 
     place: CachePlace
@@ -80,7 +80,7 @@ class BlockCache:
 class TableAttributes:
     """Attributes of the column family of YCSB's table, in HBase's words. The defaults are HBase's.
 
-    `block_bytes`: of a data block before compression. `prefetch`: blocks are cached when a region opens.
+    `block_bytes`: size of a data block before compression. `prefetch`: blocks are cached when a region opens.
     """
 
     compression: Compression = "NONE"
@@ -109,8 +109,8 @@ class TableAttributes:
 class Configuration:
     """`properties`: by site file. Values are texts, as in XML. `jvm`: by kind of daemon.
 
-    Without `block_cache`, blocks are cached on the RegionServer's heap. `hdfs_cache_mib`: of each DataNode,
-    in memory of the host that stands in for persistent memory; 0: HDFS has no cache.
+    Without `block_cache`, blocks are cached on the RegionServer's heap. `hdfs_cache_mib`: that of each
+    DataNode, in memory of the host that stands in for persistent memory; 0: HDFS has no cache.
     """
 
     properties: Mapping[Site, Mapping[str, str]] = field(default_factory=dict, hash=False)
@@ -148,7 +148,7 @@ class Configuration:
         return (self.of("regionserver").heap_percent or 0) + ((cache and cache.percent) or 0)
 
     def on_node(self, memory_mib: int, regionservers: int) -> Configuration:
-        """The same for nodes with this memory and so many RegionServers: each share as an amount."""
+        """The same for nodes with this memory and number of RegionServers: each share as an amount."""
 
         def each_mib(percent: float) -> int:
             return int(memory_mib * percent / 100) // regionservers

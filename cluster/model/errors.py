@@ -97,7 +97,7 @@ def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") ->
 
 def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) -> list[R]:
     """`act` on all items, whatever happens to one. Raises the first OSError; without one, what `together`
-    makes of the faults. most: stop at so many, and say so."""
+    makes of the faults. most: stop at this number, and name it."""
     found, faults, failed = [], list[StudyError](), list[OSError]()
     for item in items:
         if most is not None and len(faults) >= most:

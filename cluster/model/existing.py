@@ -1,4 +1,4 @@
-"""`ExistingCluster`: a cluster that stands already, and the parts of it that a study may use."""
+"""`ExistingCluster`: a running cluster, and the parts of it that a study may use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from density_study.cluster.model.configuration import TableAttributes
 from density_study.cluster.model.host import DiskType, Host
 
 JOB_TAG = "density-study"
-"""The tag of the study's YARN applications. Those of others lack it."""
+"""The tag of the study's YARN applications, which others lack."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Kerberos:
 class StoreEndpoint:
     """Where a store of others answers: `addresses`, each host:port. `user` with the password in
     `password_file`; empty: no login. `ca_file`: PEM, with the authorities of the servers' certificates;
-    empty: no TLS. Of stores with datacenters, the clients' `datacenter` and the `replication` there; of those
-    with configured namespaces, the one with the study's sets: `server_namespace`."""
+    empty: no TLS. For stores with datacenters, the clients' `datacenter` and the `replication` there; of
+    those with configured namespaces, the one with the study's sets: `server_namespace`."""
 
     addresses: tuple[str, ...]
     user: str = ""
@@ -56,9 +56,9 @@ class Prometheus:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a study may do to the work of others. `ops_s`: of all its clients together. A trial stops when a
-    table of others has a p99 above `others_p99_ms`, or HDFS less than `hdfs_free_percent` left. None: no
-    limit."""
+    """What a study may do to the work of others. `ops_s`: rate of all its clients together. A trial stops
+    when a table of others has a p99 above `others_p99_ms`, or HDFS less than `hdfs_free_percent` left. None:
+    no limit."""
 
     ops_s: float | None = None
     others_p99_ms: float | None = None
@@ -72,9 +72,9 @@ class ExistingCluster:
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
     `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
     `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares existing
-    clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
+    clusters. `endpoint`: that of a store other than HBase, where the study has only a namespace. What the study
     declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`. `variables`: values of
-    variables that the configuration leaves open, by name. `table`: of the study's own tables. `limits`:
+    variables that the configuration leaves open, by name. `table`: that of the study's own tables. `limits`:
     for the sake of others. `prometheus`: read after each trial; None: it has none that may be read.
     """
 

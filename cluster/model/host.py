@@ -37,7 +37,7 @@ class IoLimits:
         return {name: value for name, value in named.items() if value is not None}
 
     def part(self, mine: int, parts: int) -> IoLimits:
-        """`mine` of so many equal parts of each limit, at least 1."""
+        """`mine` of this number of equal parts of each limit, at least 1."""
         limits: dict[str, int | None] = asdict(self)
         return IoLimits(**{k: v and max(1, v * mine // parts) for k, v in limits.items()})
 
@@ -144,9 +144,16 @@ class Target:
 
     @property
     def work(self) -> PurePosixPath:
-        """The program's folder on the host. It is checked there that it is the user's alone, before it is
-        used: another user may have made it first."""
+        """The program's folder on the host. It is checked there that it belongs only to the user, before it
+        is used: another user may have made it first."""
         return PurePosixPath(self.folder or f"/var/tmp/density-study-{self.user}")
+
+    @property
+    def login(self) -> str:
+        """The command by which a person logs in as this program does."""
+        trusted = f" -o UserKnownHostsFile={self.known_hosts}" if self.known_hosts else ""
+        jump = f" -J {self.jump}" if self.jump else ""
+        return f"ssh -p {self.port}{trusted}{jump} {self.user}@{self.address}"
 
     @property
     def environment(self) -> tuple[str, ...]:

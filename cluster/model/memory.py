@@ -21,13 +21,13 @@ REGIONSERVER_LEAST_MIB = 256
 LEAST_DAEMON_HEAP_MIB = 64
 """With less, a daemon's JVM does not come up, or collects garbage without end."""
 CLIENT_HEAP_MIB = 512
-"""Of a client that is no load generator, and the least that a host's load generators get together."""
+"""For a client that is not a load generator, and the least that a host's load generators get together."""
 CLIENT_HEAP_MOST_MIB = 8192
 CLIENT_HEAP_SHARE = 1 / 16
 """Share of the client host's memory. With 512 MiB and the serial collector, YCSB collected garbage 15 times a
 second at 1,100 scans per second: at the rates of large clusters, its pauses would be the p99."""
 GUEST_OS_MIB = 192
-"""Of a VM's memory: kernel, sshd, dool and page cache; daemons divide the rest. The same of a container."""
+"""For a VM's memory: kernel, sshd, dool and page cache; daemons divide the rest. The same of a container."""
 
 
 def client_heap_mib(host_mib: int) -> int:

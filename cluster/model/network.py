@@ -17,7 +17,7 @@ _OF_CPUS = ("rps", "xps", "irq_affinity")
 class Network:
     """None and empty: as it is.
 
-    `rps`: CPUs that process received packets (receive packet steering). `queues`: of each interface.
+    `rps`: CPUs that process received packets (receive packet steering). `queues`: those of each interface.
     `xps`: CPUs that send by the queues in turn (transmit packet steering).
     `rfs`: entries of the table of flows whose packets are processed where they are read (receive flow
     steering).

@@ -38,5 +38,5 @@ def escaped(text: str) -> str:
 
 
 def plain_json(text: str) -> str:
-    """The JSON document `text` with every control character escaped, so that it reads as the same value."""
+    """The JSON document `text` with every control character escaped; it reads as the same value."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

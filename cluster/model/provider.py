@@ -1,7 +1,7 @@
 """`ProviderKind`: what placement, plans and rules need to know of what makes a topology's nodes.
 
 A provider is a class in a folder of `density_study.cluster.providers`, or in another package that names it by
-an entry point. Plans, records and journals keep its name alone.
+an entry point. Plans, records and journals keep only its name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`Store`: what YCSB's rows are kept in, and when a write counts as acknowledged.
 
 A store is a class in a folder of `density_study.cluster.stores`, or in another package that names it by an
-entry point. Plans and records keep its name and its durability alone.
+entry point. Plans and records keep only its name and its durability.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Store:
     why."""
     without: ClassVar[str] = ""
     hadoop: ClassVar[bool] = False
-    """Whether it keeps its data in HDFS. Then the cluster has HDFS, YARN and ZooKeeper, otherwise the store's
-    own daemons alone."""
+    """Whether it keeps its data in HDFS. Then the cluster has HDFS, YARN and ZooKeeper, otherwise only
+    the store's own daemons."""
     offers: ClassVar[frozenset[str]] = frozenset()
     """Keys of a study that most stores do not offer: stack, configuration, tier, regionservers_per_node,
     client, genomics, noisy_neighbour, fault, variant_load."""
@@ -108,7 +108,7 @@ class Store:
     java: ClassVar[int | None] = None
     """The feature release that its servers need; None: any, or none."""
     existing: ClassVar[bool] = False
-    """Whether servers that stand already can be measured."""
+    """Whether existing servers can be measured."""
     built: ClassVar[bool] = True
     """Whether a study can build it."""
     caution: ClassVar[str] = ""
@@ -117,7 +117,7 @@ class Store:
     @property
     def level(self) -> str:
         """Its name as a level of a factor, and so in names of topologies: redis-page-cache, hbase-synced. The
-        durability is in it, so that it stands beside every number."""
+        durability is part of it and appears beside every number."""
         return f"{self.name}-{self.durability.replace('_', '-')}"
 
     @property
@@ -203,7 +203,7 @@ def _parsed(value: Any) -> Store:
         raise ValueError("a store has a name and a durability")
     durability = value.get("durability", LEVELS[1])
     if durability not in LEVELS:
-        raise ValueError(f"{durability!r} is no level of durability: {', '.join(LEVELS)}")
+        raise ValueError(f"{durability!r} is not a level of durability: {', '.join(LEVELS)}")
     try:
         return store_named(str(value.get("name", DEFAULT)), durability)
     except InputError as error:

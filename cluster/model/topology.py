@@ -32,7 +32,7 @@ class Node:
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
-    the node writes, except that store, DataNode and YARN's containers write to `more_disks`, too. A guest has
+    the node writes, except that store, DataNode and YARN's containers also write to `more_disks`. A guest has
     a data disk for each entry, and may have several on one drive. `cache_disk` holds its RegionServers' block
     caches and its DataNode's cache, where they are files. `excess_mib`: what YARN gives beyond `memory_mib`.
     """
@@ -83,7 +83,7 @@ class Flat:
             if not isinstance(value, Mapping) or "variant" in value:
                 return value
             rest = {name: value[name] for name in value.keys() - of_variant}
-            for name in ("existing", "given"):  # of plans that knew one kind of topology
+            for name in ("existing", "given"):  # plans of versions that knew one kind of topology
                 if rest.get(name, 1) is None:
                     del rest[name]
             variant = {name: value[name] for name in of_variant & value.keys()}
@@ -113,8 +113,8 @@ def _largest_mib(hosts: Any) -> int:
 
 
 class Existing:
-    """Base of a dataclass with a field `existing`. Of plans that knew one kind of topology, it leaves out
-    fields that mean nothing for a cluster of others."""
+    """Base of a dataclass with a field `existing`. For plans that knew one kind of topology, it leaves out
+    fields that mean nothing for an existing cluster."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -173,7 +173,7 @@ class Topology(Flat, Placed):
 
     `worker_stacks`: what programs of the workloads need on workers and clients, beyond the daemons' stacks.
 
-    `jit`: the compilers of all JVMs: both, or the first alone.
+    `jit`: the compilers of all JVMs: both, or only the first.
     """
 
     isolation: Isolation
@@ -231,13 +231,13 @@ class Topology(Flat, Placed):
 
     @property
     def workers_are_clients(self) -> bool:
-        """Clients of HBase run on workers, too."""
+        """Clients of HBase also run on workers."""
         return "ycsb" in self.worker_stacks
 
 
 @dataclass(frozen=True)
 class ExistingTopology(Existing, Placed):
-    """The one client of a cluster that stands already, on this machine.
+    """The one client of an existing cluster, on this machine.
 
     `levels`: the cluster's name, where a study compares several, or an endpoint's store. Density, disks and
     replication of others' clusters are not here: nobody knows them but by what `existing` declares.
@@ -254,7 +254,7 @@ class ExistingTopology(Existing, Placed):
 
     @property
     def configuration(self) -> Configuration:
-        """A study sets the attributes of its own tables on a cluster of others, and nothing else."""
+        """A study sets the attributes of its own tables on an existing cluster, and nothing else."""
         return Configuration(table=self.existing.table)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
+if TYPE_CHECKING:  # this module also runs on hosts, which have only the standard library
     from collections.abc import Sequence
 
     from density_study.cluster.model.topology import Node

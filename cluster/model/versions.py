@@ -36,7 +36,7 @@ class Versions:
         return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}{brought}"
 
     def brought(self, stack: str) -> str:
-        """The hash of a stack that the user brought; empty if it is another one."""
+        """The hash of a stack that the user brought; empty for any other stack."""
         return {NATIVE: self.native, JARS: self.jars, "hadoop": self.tarball}.get(stack, "")
 
     def with_brought(self, stacks: tuple[str, ...]) -> tuple[str, ...]:

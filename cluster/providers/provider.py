@@ -99,7 +99,7 @@ class Provider(ProviderKind, ABC, Generic[PlacedT]):
     """Makes nodes out of hosts, and removes them: four verbs, and two facts about the machines.
 
     Everything else has a default, which suits nodes that are hosts, or lie on this machine. `destroy`
-    and `leftovers` work from the journal alone: any process may undo what another one created.
+    and `leftovers` need only the journal: any process may undo what another one created.
     """
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Provider(ProviderKind, ABC, Generic[PlacedT]):
         yield from ()
 
     def free_resources(self, topology: PlacedT) -> Mapping[str, FreeResources]:
-        """What each host (by name) has free; hosts that are not asked are left out."""
+        """What each host (by name) has free; hosts that are not queried are left out."""
         return {}
 
     def check_ports(self, topology: PlacedT, ports: Ports) -> None:
@@ -265,7 +265,7 @@ def provider_of(topology: AnyTopology) -> Provider[Any]:
 
 def out_of_memory(site: Site, topology: AnyTopology) -> list[str]:
     """A sentence for each container of which the kernel killed processes at its memory limit, since it was
-    made. A host that does not tell yields nothing: the fault that is to be explained says more."""
+    made. A host without an answer yields nothing: the fault that it would explain is enough."""
     try:
         times = provider_of(topology).guest_times(site, topology)
     except (StudyError, OSError):

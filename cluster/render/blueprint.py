@@ -1,4 +1,4 @@
-"""`Blueprint`: everything that rendering needs, so that it looks nothing up."""
+"""`Blueprint`: everything that rendering needs; it looks nothing up."""
 
 from __future__ import annotations
 

@@ -79,7 +79,8 @@ def store_client_files() -> dict[str, str]:
 
 
 def text_file(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -> str:
-    """A file from a template, as its reader decodes it. `folder`: of the template, by default `templates`."""
+    """A file from a template, as its reader decodes it. `folder`: that of the template, by default
+    `templates`."""
     text = _text(template, values, folder)
     return _for_java(text) if template.endswith(_READ_AS_LATIN_1) else text
 

@@ -171,7 +171,7 @@ def _arguments(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[
 
 
 def _block_cache(blueprint: Blueprint, node: Node, name: str) -> dict[str, str]:
-    """Of a RegionServer alone: each has a file of its own, and the HMaster needs no cache."""
+    """For a RegionServer alone: each has a file of its own, and the HMaster needs no cache."""
     cache = blueprint.topology.variant.configuration.block_cache
     if cache is None:
         return {}

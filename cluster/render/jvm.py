@@ -68,7 +68,7 @@ def whole_heap_flags(sizing: Sizing, heap_mib: int, own: Sequence[str]) -> tuple
 
 
 SAYS_ITS_CHOICES = "-Xlog:gc+init"
-"""Of a RegionServer's JVM: what it chose itself, for the disclosure (`cluster.lifecycle.jvm_facts`)."""
+"""For a RegionServer's JVM: what it chose itself, for the disclosure (`cluster.lifecycle.jvm_facts`)."""
 
 
 def direct_memory_flags(heap_mib: int, direct_mib: int) -> tuple[str, ...]:

@@ -49,10 +49,10 @@ _ON_COMMAND_LINES = (
     "hbase.regionserver.info.port",
     "hbase.server.thread.wakefrequency",
 )
-"""Set by us, too, but not in a file."""
+"""Also set by us, but not in a file."""
 HEAP_SHARES = ("hfile.block.cache.size", "hbase.regionserver.global.memstore.size")
 HEAP_SHARE = "0.4"
-"""Of each of them, unless a study sets it; the template has the same."""
+"""For each of them, unless a study sets it; the template has the same."""
 LARGEST_SHARES_PERCENT = 80
 _OTHER_RULE = {"hfile.block.cache.memory.size", "hbase.regionserver.free.heap.min.memory.size"}
 """Amounts of memory. HBase compares them with the heap when it starts."""

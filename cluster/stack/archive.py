@@ -30,8 +30,8 @@ _HEAP = "-Xmx512m"
 
 
 def archive_name(feature: int | None) -> str:
-    """The archive's file in the stack's tree: of the Java that a study names by its feature release, else of
-    the machine's own."""
+    """The archive's file in the stack's tree, for the Java that a study names by its feature release, else
+    for the machine's own."""
     return f"classes{f'-{feature}' if feature else ''}.jsa"
 
 

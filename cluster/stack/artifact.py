@@ -37,7 +37,7 @@ class Artifact:
 
 
 def artifact_of(line: str) -> Artifact:
-    """Of a line that our extension of Maven writes."""
+    """For a line that our extension of Maven writes."""
     file, group, name, version, classifier, licences = line.split("\t")
     named = tuple(dict.fromkeys(one for one in licences.split(";") if one))
     return Artifact(file, group, name, version, classifier, named)

@@ -135,7 +135,7 @@ def _of_feature(feature: int, environ: Mapping[str, str]) -> Java:
 
 
 def _installed(environ: Mapping[str, str]) -> Iterator[Java]:
-    """JAVA_HOME's, PATH's, then those of the usual folder; what is no JDK is passed by."""
+    """JAVA_HOME's, PATH's, then those of the usual folder; others than JDKs are skipped."""
     homes = [Path(environ["JAVA_HOME"])] if environ.get("JAVA_HOME") else []
     if command := shutil.which("java", path=environ.get("PATH", "")):
         homes.append(Path(command).resolve().parent.parent)

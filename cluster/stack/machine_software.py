@@ -18,14 +18,14 @@ class MachineSoftware(Protocol):
         """As `find_java`."""
 
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
-        """Of JVM flags, as `java.refusal`."""
+        """For JVM flags, as `java.refusal`."""
 
     def program(self, wanted: MachineProgram) -> Mapping[str, str]:
         """As `find_program`."""
 
 
 class ThisMachine:
-    """Of the controller, where nodes are on it."""
+    """Software of the controller, where nodes are on it."""
 
     def java(self, feature: int | None = None) -> Java:
         return find_java(feature=feature)

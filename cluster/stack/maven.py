@@ -128,7 +128,7 @@ def _home(maven: Path, java: Java) -> str:
         raise InputError(
             f"`mvn --version` does not name its home: {_tail(said.stdout + said.stderr)}",
             str(maven),
-            "check that Maven starts.",
+            "run `mvn --version`; it must print `Maven home: ...`.",
         )
     return found[1].strip()
 

@@ -1,6 +1,6 @@
 """The jars that we build ourselves: sources compiled by javac against locked jars, and their unit tests.
 
-No Maven, no plug-in, and no annotation processor takes part: the JDK alone.
+No Maven, no plug-in, and no annotation processor takes part: only the JDK.
 """
 
 from __future__ import annotations

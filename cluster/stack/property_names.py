@@ -1,7 +1,7 @@
 """The names of the properties that a version of Hadoop or HBase knows.
 
 A name that is nowhere in the code has no effect: a study that sets it would compare two equal clusters. The
-default files (hdfs-default.xml) list only some of the names, so the constants of the classes are read, too.
+default files (hdfs-default.xml) list only some of the names, so the constants of the classes are also read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def names_in(lib: Path) -> list[str]:
 
 
 def read_names(home: Path) -> frozenset[str]:
-    """Those of an assembled tree."""
+    """The names that an assembled tree knows."""
     return frozenset((home / PROPERTIES).read_text().split())
 
 

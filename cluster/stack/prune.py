@@ -19,7 +19,7 @@ from density_study.cluster.stack.tree import MANIFEST
 
 _PROC = Path("/proc")
 _NAMED_IN = ("cmdline", "environ", "maps")
-"""Of a process: a class path or its argument file's archive, CLASSPATH, an archive mapped into memory."""
+"""For a process: a class path or its argument file's archive, CLASSPATH, an archive mapped into memory."""
 
 
 def other_trees() -> list[Path]:
@@ -37,7 +37,7 @@ def other_trees() -> list[Path]:
 
 
 def in_use(home: Path) -> bool:
-    """Whether a process names a path below `home`: another user's, too, if its command line does."""
+    """Whether a process names a path below `home`: also another user's, if its command line does."""
     wanted = os.fsencode(f"{home}/")
     return any(wanted in text for text in _process_texts())
 

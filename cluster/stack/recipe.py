@@ -21,7 +21,7 @@ LOCKS = "locks"
 class Recipe:
     """`directory` holds pom.xml, the shipped locks and, where we build a jar ourselves, src/.
 
-    `built` names that jar: it is no third party's and therefore not in the lock.
+    `built` names that jar: it is our own and therefore not in the lock.
     `webapps` are empty directories the daemons' web servers look for on the class path.
     `properties` are those of the pom that determine the versions. `shared` are sources of another recipe
     that are compiled too. `tests` are the unit tests of what we build, in a checkout.
@@ -56,12 +56,12 @@ class Recipe:
 
     @property
     def tests_lock(self) -> Path:
-        """Of the jars that unit tests need beyond the others."""
+        """For the jars that unit tests need beyond the others."""
         return self.directory / "tests.sha256"
 
     @property
     def sources(self) -> list[Path]:
-        """Of the jar that we build."""
+        """For the jar that we build."""
         return [*_files(self.directory / "src" / "main"), *self.shared]
 
     @property

@@ -28,7 +28,7 @@ _OF_EVERY_STORE = (
     "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "LoadSchedule",
     "ScheduledWorkload", "StudyWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
 )  # fmt: skip
-"""Classes of the HBase binding that the bindings for other stores need, too."""
+"""Classes of the HBase binding that the bindings for other stores also need."""
 
 
 def _hadoop(versions: Versions) -> Recipe:
@@ -161,7 +161,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
 
 
 def further_recipes() -> Mapping[str, Callable[[Versions], Recipe]]:
-    """Those of stacks that are fetched when they are needed: tools, and what stores bring."""
+    """The recipes of stacks that are fetched when needed: tools, and software of stores."""
     brought = filter(None, (store.stack for store in stores().values()))
     return {**TOOLS, **{one.name: partial(_brought, one) for one in brought}}
 

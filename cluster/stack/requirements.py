@@ -1,6 +1,6 @@
 """What `make setup` needs on this machine, checked all at once before anything is downloaded.
 
-Run as a file by whatever Python 3 the system has, so it uses the standard library alone:
+Run as a file by whatever Python 3 the system has, so it uses only the standard library:
 python3 cluster/stack/requirements.py
 """
 

@@ -37,7 +37,7 @@ PACKAGE = "density-study"
 _LOCK = Path(__file__).resolve().parents[2] / "uv.lock"
 _SPACE = uuid.UUID("6f6b1f0e-8f0c-5d53-9a5e-0a6b6f1d3c55")
 _LONGEST_LICENCE = 100
-"""Of a name; some packages declare the whole text."""
+"""For a name; some packages declare the whole text."""
 
 
 def of_stack(stack: Stack) -> str:

@@ -74,7 +74,7 @@ def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Sta
     """`ensure` each, at the same time: Maven mostly waits for the network.
 
     Maven's local repository takes several readers and writers of released artifacts: each file is
-    downloaded aside and renamed. What arrives is held against the lock in any case.
+    downloaded aside and renamed. Every download is compared with the lock.
     """
     with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
         return tuple(pool.map(lambda name: ensure(name, versions), names))
@@ -100,7 +100,7 @@ def _assemble(recipe: Recipe, home: Path) -> str:
     read_lock(recipe)  # before Maven is started for jars that nobody can check
     java, maven = java_for(recipe), find_maven(recipe.name)
     with locked(home):
-        if jars_sha256 := read_tree(home):  # by another process meanwhile
+        if jars_sha256 := read_tree(home):  # another process has made it meanwhile
             return jars_sha256
         began = time.monotonic()
         print(f"assembling {recipe.title} from Maven Central ...", file=sys.stderr, flush=True)

@@ -16,13 +16,14 @@ from density_study.cluster.stack.stack import classpath, ensure
 CLIENTS = "ycsb-stores"
 """The stack with the bindings."""
 UNPACKED = "unpacked"
-"""Of a stack's tree: the folder with programs that its jar holds."""
+"""For a stack's tree: the folder with programs that its jar holds."""
 
 
 @dataclass(frozen=True)
 class StoreSoftware:
     """`program`: the server's executable; None where the store is a library of its clients, or runs on
-    `java`, with `classpath`. `name`: Redis or Valkey, ... `sha256`: of a program, a jar, or over all jars."""
+    `java`, with `classpath`. `name`: Redis or Valkey, ... `sha256`: that of a program, a jar, or over all
+    jars."""
 
     name: str
     version: str

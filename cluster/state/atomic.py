@@ -20,7 +20,7 @@ _OURS = os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An OSError that names no path (a full disk) gets this one. The innermost path counts."""
+    """Adds this path to an OSError that names none (a full disk). The innermost path counts."""
     try:
         yield
     except OSError as error:
@@ -97,7 +97,8 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path` alone, until the block is left or the process ends. Creates the folder."""
+    """Hold the lock file `path` exclusively, until the block is left or the process ends. Creates the
+    folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)

@@ -13,7 +13,7 @@ _BYTES, _MASK_AT, _BIRTH_AT = 256, 0, 80
 
 
 def birth_ns(path: Path) -> int:
-    """Nanoseconds since 1970; 0 where the file system does not tell (NFS). Python 3.11 has no statx."""
+    """Nanoseconds since 1970; 0 where the file system has none (NFS). Python 3.11 has no statx."""
     statx = getattr(ctypes.CDLL(None), "statx", None)
     found = ctypes.create_string_buffer(_BYTES)
     if statx is None or statx(

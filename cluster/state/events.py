@@ -16,7 +16,7 @@ KeepWhen = Literal["on-failure", "always"]
 Epoch = Annotated[float, Field(ge=0, le=2**34, allow_inf_nan=False)]
 """Seconds until 2514: a calendar has a date for each, and 64 bits hold nanoseconds."""
 Seconds = Epoch
-"""Of a duration, with the same bounds."""
+"""For a duration, with the same bounds."""
 _CLASSES: dict[str, type[Event]] = {}
 
 
@@ -257,7 +257,8 @@ COPIES = "copies"
 
 
 class TableState(BaseModel):
-    """A settled table. most_files: of a region. locality: share of its blocks on their region's server."""
+    """A settled table. most_files: the most of one region. locality: share of its blocks on their region's
+    server."""
 
     model_config = ConfigDict(frozen=True)
     rows: int

@@ -79,7 +79,7 @@ class Journal:
 
     def events(self, *kinds: type[E]) -> list[E]:
         """The events of these classes, in order; `events(Event)` returns all. StudyError names the first line
-        that is no event."""
+        that is not an event."""
         return [event for event in self._events() if isinstance(event, kinds)]
 
     def last(self, kind: type[E]) -> E | None:
@@ -221,7 +221,7 @@ def run_folders(runs: Path, study: str | None = None) -> list[Path]:
     """Folders of the runs below `runs`, of one study or of all, in the order of their ids.
 
     A folder with a journal is a run. A link to a run's folder, or to its report, is not. A study's folder
-    may be a link: runs are written there, too.
+    may be a link: runs are written through it.
     """
     journals = (runs / study).glob(f"*/{JOURNAL}") if study else runs.glob(f"*/*/{JOURNAL}")
     found = (path.parent for path in journals if _is_folder(path.parent))

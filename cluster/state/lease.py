@@ -86,7 +86,7 @@ class Lease:
         return self.silent_s is None or self.silent_s >= SILENT_AFTER_S
 
     def as_run_state(self) -> RunState:
-        """For a run whose journal does not tell."""
+        """For a run whose journal does not say it."""
         return RunState(self.tag, self.owner, self.state, self.since, self.silent_s)
 
 

@@ -1,4 +1,4 @@
-"""The registry of this user's own runs: `study reap`, `study rm` and a resumed run act on these alone.
+"""The registry of this user's own runs: `study reap`, `study rm` and a resumed run act only on these.
 
 A run's folder may come from anybody: an archive, a colleague's copy. What its journal says is believed only
 if this user opened the run. So the process that opens a run puts a random key into its folder, and a file

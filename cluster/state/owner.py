@@ -22,7 +22,7 @@ State = Literal["alive", "dead", "unknown"]
 SILENT_AFTER_S = 60.0
 """A heartbeat older than this no longer shows that the owner is alive. Owners beat every 5 s."""
 _INITIAL_PID_NAMESPACE = 0xEFFFFFFC
-"""The inode of a kernel's first PID namespace, whose /proc shows the processes of all others, too."""
+"""The inode of a kernel's first PID namespace, whose /proc also shows the processes of all others."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def judge(owner: Owner, lock_free: bool | None, silent_s: float | None) -> State
 
     lock_free: whether the run's lock is free; None if that cannot be determined from here.
     silent_s: seconds since the run's last heartbeat; None if that is unknown. Clocks differ between hosts
-    and can be set, so silence alone never makes an owner dead.
+    and can be set, so mere silence never makes an owner dead.
     """
     at = here()
     if owner.pid is not None and owner.place == at:
@@ -131,5 +131,5 @@ def _may_be(pid: int, owner: Owner) -> bool:
     try:
         namespace = Path(f"/proc/{pid}/ns/pid").stat().st_ino
     except OSError:
-        namespace = owner.place.pid_namespace  # of another user: perhaps the same
+        namespace = owner.place.pid_namespace  # another user's is unknown: perhaps the same
     return ticks == owner.start_ticks or namespace == owner.place.pid_namespace

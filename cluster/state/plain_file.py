@@ -1,4 +1,4 @@
-"""Opens files that may come from others: plain files alone, never by a link, and never waiting for a pipe.
+"""Opens files that may come from others: only plain files, never by a link, and never waiting for a pipe.
 Refuses files that others may have written where they say what runs.
 
 A folder may hold what others put there: a link that leads to a file of this user's, a pipe that nobody
@@ -31,13 +31,13 @@ class NotPlainError(StudyError, OSError):
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
-    """A descriptor, which no child inherits. NotPlainError if `path` is no plain file. So is, to write to it,
-    one that has another name: it may be a file of this user elsewhere. OSError as `os.open`."""
+    """A descriptor, which no child inherits. NotPlainError if `path` is not a plain file. So is, to write to
+    it, one that has another name: it may be a file of this user elsewhere. OSError as `os.open`."""
     try:
         descriptor = _opened(path, flags | os.O_NOFOLLOW, mode)
         if flags & (os.O_WRONLY | os.O_RDWR) and os.fstat(descriptor).st_nlink > 1:
             os.close(descriptor)
-            raise NotPlainError(path, "a hard link: the file has another name, too")
+            raise NotPlainError(path, "a hard link: the file has a second name")
         return descriptor
     except NotPlainError:
         raise

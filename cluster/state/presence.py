@@ -25,7 +25,7 @@ BEAT_EVERY_S = 5.0
 _DYING_S = 2.0
 """A process that was just killed keeps its locks for a moment."""
 _CLOCKS_DIFFER_S = 60.0
-"""Of hosts that share a folder of runs."""
+"""For hosts that share a folder of runs."""
 
 _staying: list[ExitStack] = []
 

@@ -28,7 +28,7 @@ def next_run_id(runs: Path) -> str:
         chosen += _SECOND
     if chosen - now > _WARN_AFTER:
         log.warning(
-            "the clock is behind the newest run below %s: the new run is named %s, so that it is the newest; "
+            "the clock is behind the newest run below %s: the new run is named %s, to be the newest; "
             "check the clock",
             runs, chosen.strftime(_FORM),
         )  # fmt: skip

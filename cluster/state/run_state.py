@@ -59,7 +59,7 @@ class RunState:
 def run_state(root: Path, lock_free: bool | None) -> RunState | None:
     """The state of the run in `root` by its journal; None if it was never opened.
 
-    lock_free: as for `cluster.state.owner.judge`; True if the caller alone holds the lock.
+    lock_free: as for `cluster.state.owner.judge`; True if only the caller holds the lock.
     """
     journal = Journal(root / JOURNAL)
     opening = journal.last(RunOpened)

@@ -19,6 +19,7 @@ FILE = "DENSITY_STUDY_SETTINGS"
 VARIABLES = {
     "cache": "DENSITY_STUDY_CACHE",
     "catalogue": "DENSITY_STUDY_CATALOGUE",
+    "docs_url": "DENSITY_STUDY_DOCS_URL",
     "home": "DENSITY_STUDY_HOME",
     "hook": "DENSITY_STUDY_HOOK",
     "host_folder": "DENSITY_STUDY_HOST_FOLDER",
@@ -32,7 +33,10 @@ VARIABLES = {
     "studies": "DENSITY_STUDY_STUDIES",
 }
 """Key in the file -> environment variable. docs/reference/environment.md says what each one means."""
-_NO_PATHS = ("host_folder", "notifiers", "notify_connections", "reports_url", "ssh_connection")
+_NO_PATHS = (
+    *("docs_url", "host_folder", "notifiers", "notify_connections", "reports_url"),
+    "ssh_connection",
+)
 _LISTS = ("notifiers", "notify_connections")
 """Separated by commas."""
 _MOST_BYTES = 2**14

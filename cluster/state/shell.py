@@ -33,7 +33,7 @@ _NAMES = (
     "ZOOCFGDIR", r"KRB5\w*",
 )  # fmt: skip
 _HOSTS = (r"_?AIRFLOW_\w*", r"PYTHON\w*")
-"""Of whoever started Python: the user's shell, or an Airflow that the user runs."""
+"""Variables of whoever started Python: the user's shell, or an Airflow that the user runs."""
 _KEPT = (
     r"AIRFLOW_CONN_\w+", "HBASE_HOME", "JAVA_HOME", "KRB5CCNAME", "KRB5_CONFIG", "MAVEN_OPTS",
     "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONUNBUFFERED",
@@ -60,7 +60,7 @@ _PROXY = re.compile(r"(https?|all)_proxy", re.IGNORECASE)
 def cleaned(environ: Mapping[str, str], hosted: bool = False) -> dict[str, str]:
     """`environ` without what it says to other programs, and in the locale C.UTF-8.
 
-    A temporary folder that cannot be used is left out. No proxy is asked for this machine itself.
+    A temporary folder that cannot be used is left out. No proxy is used for this machine itself.
     `hosted`: this process belongs to an Airflow that the user runs, which keeps its own variables.
     """
     kept = {
@@ -107,7 +107,7 @@ def enter() -> None:
         re.fullmatch(r"PYTHON\w*", name) and not _CHOICE.fullmatch(name) for name in os.environ
     )
     for stream in range(3):
-        # of a closed one, the next file that is opened, a journal perhaps, would take the place
+        # the next file that is opened, perhaps a journal, would take the place of a closed one
         try:
             os.fstat(stream)
         except OSError:

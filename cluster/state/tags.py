@@ -56,7 +56,7 @@ def is_alive(process: ProcessId) -> bool:
 def tagged(tag: str) -> list[ProcessId]:
     """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds).
 
-    The calling process is excluded: it may carry a tag, too.
+    The calling process is excluded: it may also carry a tag.
     """
     found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
     return [process for process in found if process.pid != os.getpid()]

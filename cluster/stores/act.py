@@ -17,7 +17,7 @@ class Act:
     tool: commands of the store's tool, in order. before: the same, before the clients start.
     restarts: the daemon whose processes are stopped and started, each once the one before serves again.
     empties: a worker leaves HDFS, after all of its blocks have another replica elsewhere.
-    lasting: the cluster is another one afterwards, so that the trial is the last of its build.
+    lasting: the cluster has changed afterwards, and the trial is the last of its build.
     least_servers: RegionServers that it needs. not_at: levels of durability that have no such act.
     """
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 MOST_BYTES = 2**28
-"""Of one answer. /jmx of a RegionServer shows some kilobytes for each region."""
+"""For one answer. /jmx of a RegionServer shows some kilobytes for each region."""
 MOST_S = 120.0
 """Until the end of one answer."""
 

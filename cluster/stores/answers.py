@@ -1,4 +1,4 @@
-"""Answers of services: each check queries the state of a service; an open port alone proves nothing."""
+"""Answers of services: each check queries the state of a service; an open port proves nothing."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class HadoopStore(ClusterStore):
         )
 
     def endpoints(self, blueprint: Blueprint) -> dict[Kind, dict[str, str]]:
-        """Those of Hadoop and HBase: kind -> <node>/<daemon> -> address."""
+        """The daemons of Hadoop and HBase: kind -> <node>/<daemon> -> address."""
         address, master = blueprint.ports.address, blueprint.topology.master
         known: dict[Kind, dict[str, str]] = {
             kind: {f"{master.name}/{kind.partition('.')[0]}": address(master, kind)}

@@ -29,7 +29,7 @@ NOTHING: Part = ({}, ())
 
 @dataclass(frozen=True)
 class Rows:
-    """What a test case loads: rows of so many fields, each of `field_length` bytes."""
+    """What a test case loads: rows of `fields` fields, each of `field_length` bytes."""
 
     id: str
     records: int
@@ -50,7 +50,7 @@ class Where:
 class ClusterStore(Store):
     """One subclass for each store; `STORES` of its module has it.
 
-    A default fits a store with daemons on its workers alone, or with none. Rendering is pure.
+    A default fits a store with daemons only on its workers, or with none. Rendering is pure.
     """
 
     db: ClassVar[str]
@@ -58,13 +58,13 @@ class ClusterStore(Store):
     admin: ClassVar[str] = ""
     """The Java class that empties, settles and counts it (an `Admin`)."""
     endpoint_admin: ClassVar[str] = ""
-    """The same of a store that stands (an `Endpoint`)."""
+    """The same for an existing store (an `Endpoint`)."""
     acts: ClassVar[tuple[Act, ...]] = ()
     """What may be done to it under load."""
     deciding: ClassVar[tuple[str, ...]] = ()
-    """Settings of servers that stand which decide on their durability."""
+    """Settings of existing servers that decide their durability."""
     room: ClassVar[str] = ""
-    """Where servers that stand say how much may be written."""
+    """Where existing servers state how much may be written."""
 
     def software(self, machine: MachineSoftware) -> StoreSoftware:
         """Its program or jars, made if not in the cache, if it has `own_software`. `machine`: where the nodes
@@ -124,12 +124,12 @@ class ClusterStore(Store):
         """InputError if the workers have no room for the rows."""
 
     def more_disk_mib(self, data_mib: int, nodes: int, shapes: Sequence[tuple[int, int]]) -> int:
-        """Disk of a host with `nodes` nodes beyond what HBase needs for `data_mib` of rows. `shapes`: of each
-        table, tablets of a server and fields of a row."""
+        """Disk of a host with `nodes` nodes beyond what HBase needs for `data_mib` of rows. `shapes`: those
+        of each table, tablets of a server and fields of a row."""
         return 0
 
     def endpoint_fault(self, endpoint: StoreEndpoint) -> tuple[str, str]:
-        """Why a store that stands cannot be reached as the study says, and the key of it; empty if it can."""
+        """Why an existing store cannot be reached as the study states, and the key of it; empty if it can."""
         if endpoint.server_namespace:
             return f"store {self.name} takes no server_namespace", "server_namespace"
         return "", ""
@@ -137,7 +137,7 @@ class ClusterStore(Store):
     def endpoint_properties(
         self, existing: ExistingCluster, endpoint: StoreEndpoint
     ) -> dict[str, str]:
-        """What clients of a store that stands need to know beyond the login."""
+        """What clients of an existing store need beyond the login."""
         raise NotImplementedError(self.name)
 
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:
@@ -146,12 +146,12 @@ class ClusterStore(Store):
 
 
 def act_names() -> tuple[str, ...]:
-    """Of all stores."""
+    """For all stores."""
     return tuple(sorted({act.name for act in _every_act()}))
 
 
 def acts_named(name: str) -> tuple[Act, ...]:
-    """Of all stores: several may have an act of this name."""
+    """For all stores: several may have an act of this name."""
     return tuple(act for act in _every_act() if act.name == name)
 
 

@@ -3,6 +3,7 @@ commands by task, flags without a value."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.dags.cli.old_flags import present
 
 RUNS = Path("runs")
@@ -174,30 +175,28 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of the draws; it makes a
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
     """["repetitions=2", "stack.base_port=22000"] to {"repetitions": 2, "stack.base_port": 22000}.
 
-    Values are YAML, as in the study file. InputError if a pair is not of the form key=value.
+    Values are YAML, as in the study file. InputError names every pair that is not key=value.
     """
+    return dict(each_of(pairs, _override))
+
+
+def _override(pair: str) -> tuple[str, object]:
     from density_study.workloads.base.yaml_text import MAX_DEPTH, parse_yaml
 
-    overrides: dict[str, object] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        where = f"--set {pair[:80]}"
-        if not equals or not key:
-            raise InputError(
-                "expected key=value.", where, "write it like this: --set repetitions=2."
-            )
-        if key.count(".") >= MAX_DEPTH:
-            raise InputError(
-                f"the key has more than {MAX_DEPTH} levels.",
-                where,
-                "write it like this: --set stack.base_port=22000.",
-            )
-        try:
-            overrides[key] = parse_yaml(text, where).value
-        except InputError as error:
-            remedy = "write the value as in a study file."
-            raise InputError(error.what, where, remedy) from error
-    return overrides
+    key, equals, text = pair.partition("=")
+    where = f"--set {pair[:80]}"
+    if not equals or not key:
+        raise InputError("expected key=value.", where, "write it like this: --set repetitions=2.")
+    if key.count(".") >= MAX_DEPTH:
+        raise InputError(
+            f"the key has more than {MAX_DEPTH} levels.",
+            where,
+            "write it like this: --set stack.base_port=22000.",
+        )
+    try:
+        return key, parse_yaml(text, where).value
+    except InputError as error:
+        raise InputError(error.what, where, "write the value as in a study file.") from error
 
 
 PANELS = {
@@ -231,19 +230,58 @@ def _check_no_empty(command: str, words: list[str]) -> None:
             )
 
 
+_everywhere = typer.Typer(add_completion=False)
+
+
+@_everywhere.command()
+def _of_all(
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print results and errors only.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "-v", "--verbose", help="Also print log messages, and the calls behind an error."
+        ),
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+EVERYWHERE = typer.main.get_command(_everywhere).params
+
+
+def _given(params: dict[str, Any], name: str) -> str:
+    """What the user gave for SPEC or RUN, as a shell reads it; "" if nothing."""
+    from density_study.workloads.study.shipped import name_of
+
+    path = params.get(name)
+    return shlex.quote(name_of(path)) if isinstance(path, Path) else ""
+
+
 class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
-        return _shown(super().get_params(ctx))
+        *own, of_help = super().get_params(ctx)
+        return _shown([*own, *EVERYWHERE, of_help])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        from density_study.dags.cli.console import err
+        from density_study.dags.cli.console import CommandLine, begin, err
 
         words, warnings = present(ctx.command_path.partition(" ")[2], args)
         if not ctx.resilient_parsing:  # not while the shell completes
             _check_no_empty(ctx.command_path, words)
             for warning in warnings:
                 err.print(warning, markup=False, soft_wrap=True)
-        return super().parse_args(ctx, words)
+        rest = super().parse_args(ctx, words)
+        begin(
+            CommandLine(
+                quiet=ctx.params.pop("quiet", False),
+                verbose=ctx.params.pop("verbose", False),
+                study=_given(ctx.params, "spec"),
+                run=_given(ctx.params, "run"),
+            )
+        )
+        return rest
 
 
 class _Group(TyperGroup):

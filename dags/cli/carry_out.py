@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.state.events import Event, KeptReleased, kept_in
@@ -26,6 +27,23 @@ _GRACE_S = 5.0
 _TELL_WITHIN_S = 600.0
 
 Show = Callable[[Progress], None]
+
+
+class LogFollower:
+    """What a log has got since the last look, for --verbose."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.read = path.stat().st_size if path.exists() else 0
+
+    def new_text(self) -> str:
+        if not self.path.exists():
+            return ""
+        with self.path.open("rb") as log:
+            log.seek(self.read)
+            text = log.read()
+        self.read += len(text)
+        return text.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
+import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -27,8 +30,58 @@ class _PlainLog(logging.Formatter):
         return plain(super().format(record))
 
 
+class _Verbose(logging.Handler):
+    """Log messages for --verbose, with their time and the module that wrote them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(_PlainLog("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        err.print(self.format(record), markup=False, soft_wrap=True)
+
+
 out = PlainConsole(width=None if sys.stdout.isatty() else LOG_WIDTH)
 err = PlainConsole(stderr=True)
+_silent = PlainConsole()
+_silent.quiet = True
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What the user chose for this command. study, run: what stands for SPEC and RUN, or ""."""
+
+    quiet: bool = False
+    verbose: bool = False
+    study: str = ""
+    run: str = ""
+
+    def exact(self, text: str) -> str:
+        """`text` with the names that the user gave in place of SPEC and RUN."""
+        names = {"SPEC": self.study, "RUN": self.run}
+        return re.sub(r"\b(?:SPEC|RUN)\b", lambda word: names[word[0]] or word[0], text)
+
+
+_given = [CommandLine()]
+
+
+def given() -> CommandLine:
+    return _given[-1]
+
+
+def begin(chosen: CommandLine) -> None:
+    """Apply the options of the command that begins. With --verbose, log messages go to standard error."""
+    _given[:] = [chosen]
+    log = logging.getLogger("density_study")
+    log.handlers = [one for one in log.handlers if not isinstance(one, _Verbose)]
+    log.setLevel(logging.INFO if chosen.verbose else logging.NOTSET)
+    if chosen.verbose:
+        log.addHandler(_Verbose())
+
+
+def progress(console: PlainConsole) -> PlainConsole:
+    """`console` for what is no result; with --quiet one that prints nothing."""
+    return _silent if given().quiet else console
 
 
 def plain_log() -> None:
@@ -88,7 +141,7 @@ def print_usage_error(error: typer.TyperException) -> None:
     its help because it was called without arguments."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "study"
-    similar = getattr(error, "possibilities", None)  # of a mistyped option
+    similar = getattr(error, "possibilities", None)  # for a mistyped option
     message = error.message if similar else error.format_message()
     if not message:
         return
@@ -100,12 +153,15 @@ def print_usage_error(error: typer.TyperException) -> None:
 
 
 def print_error(error: StudyError) -> None:
-    """Print what, where and remedy, and the last log lines of a daemon if the error has them."""
+    """Print what, where and remedy, and the last log lines of a daemon if the error has them. With --verbose
+    also the calls that led to it."""
+    if given().verbose and error.__traceback__:
+        err.print(Text("".join(traceback.format_exception(error))), soft_wrap=True)
     if isinstance(error, SeveralError):
         for fault in error.faults:
             print_error(fault)
         return
     place = Text.assemble(("error: ", "bold red"), f"{one_line(error.where)}: {error.what}")
-    err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
+    err.print(place, Text(f"remedy: {given().exact(error.remedy)}"), sep="\n", soft_wrap=True)
     if isinstance(error, BringUpError) and error.log_tail:
         err.print(Text(f"--- last lines of {error.daemon} ---\n{error.log_tail}"), soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from density_study.cluster.state.events import Notified
+from density_study.dags.cli.console import given
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.base.quantity import duration
 
@@ -25,8 +27,9 @@ def check_line(check: Check) -> Text:
         return Text.assemble(("warn   ", "yellow"), f"{check.name}\n       {check.warning}")
     if check.fault is None:
         return Text.assemble(("ok     ", "green"), check.name)
-    fault = f"{check.name}\n       {check.fault.where}: {check.fault.what}"
-    return Text.assemble(("fault  ", "bold red"), f"{fault}\n       remedy: {check.fault.remedy}")
+    fault, remedy = check.fault, given().exact(check.fault.remedy)
+    text = f"{check.name}\n       {fault.where}: {fault.what}\n       remedy: {remedy}"
+    return Text.assemble(("fault  ", "bold red"), text)
 
 
 # ------------------------------------------------------------------------------------ status
@@ -34,7 +37,9 @@ def check_line(check: Check) -> Text:
 
 def status_page(status: Status) -> RenderableType:
     """State, step, elapsed and remaining time, failures, and the next command."""
-    seen = status.progress
+    from density_study.workloads.execution.run import spec_of
+
+    seen, resume = status.progress, f"study run {shlex.quote(spec_of(status.run.root))}"
     rows = [
         ("folder", str(status.run.root)),
         ("step", f"{seen.position} of {seen.total}"),
@@ -46,7 +51,7 @@ def status_page(status: Status) -> RenderableType:
     elif status.state == "running":
         rows += [("now", headline(seen)), ("left", f"about {duration(seen.remaining_s)}")]
     if status.stopped:
-        rows.append(("next", "study run SPEC resumes it"))
+        rows.append(("next", f"{resume} resumes it"))
     if status.state == "unknown":
         owner = status.owner
         silent_s = status.silent_s
@@ -61,7 +66,7 @@ def status_page(status: Status) -> RenderableType:
             ("next", remedy),
         ]
     if status.state == "interrupted":
-        rows.append(("next", "study reap cleans up; study run SPEC resumes it"))
+        rows.append(("next", f"study reap cleans up; {resume} resumes it"))
     rows += [("note", note) for note in status.notes]
     return Group(
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),

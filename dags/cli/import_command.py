@@ -10,7 +10,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import RUNS, Json, Runs, examples
-from density_study.dags.cli.console import err, out, print_json, print_report
+from density_study.dags.cli.console import err, out, print_json, print_report, progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ def import_records(
         typer.Option(
             "--map",
             metavar="YAML",
-            help="Which files belong to which trial, and what they do not say. "
+            help="YAML file: which files belong to which trial, and facts that they lack. "
             "Default: map.yaml in the folder.",
         ),
     ] = None,
@@ -79,7 +79,7 @@ def import_records(
     if not as_json:
         _show_trials(trials)
         out.print(f"run      {root}", markup=False, soft_wrap=True)
-    with err.status("Analysing the records"):
+    with progress(err).status("Analysing the records"):
         from density_study.jobs.pipeline import analyse
 
         analyse(root)

@@ -27,7 +27,7 @@ LOG = "keeper.log"
 DOWN_WITHIN_S = 300.0
 UP = examples(
     "study up quickstart",
-    "study up workloads/studies/quickstart.yaml --build b1-v2-flash --expires '2 h'",
+    "study up quickstart --build b1-v2-flash --expires '2 h'",
     "study up quickstart --foreground",
 )
 DOWN = examples("study down")
@@ -180,7 +180,7 @@ def _keep(
         if not stands:
             raise
     if not as_json:
-        out.print(f"down  {run.tag}: taken down, nothing of it is left", markup=False)
+        out.print(f"down  {run.tag}: taken down; nothing of it is left", markup=False)
 
 
 def _detach(log: Path) -> None:
@@ -221,7 +221,7 @@ def print_reach(found: Kept, console: Console) -> None:
         "YARN": f"http://{points.one('resourcemanager.http')}",
         "HBase": f"http://{points.one('hmaster.http')}  ZooKeeper {points.one('zookeeper.client')}",
         "client": f"HADOOP_CONF_DIR and HBASE_CONF_DIR: {client_conf(cluster)}",
-        "shell": "study shell; its web pages: study shell --web",
+        "shell": "study shell; its web pages: study shell --pages",
         "expires": f"{until}; `study down` takes it down before",
     }
     for name, value in rows.items():
@@ -275,7 +275,7 @@ def down(as_json: Json = False) -> None:
     if as_json:
         print_json({"down": found.tag})
     else:
-        out.print(f"down  {found.tag}: taken down, nothing of it is left", markup=False)
+        out.print(f"down  {found.tag}: taken down; nothing of it is left", markup=False)
 
 
 def shell(
@@ -283,9 +283,9 @@ def shell(
         list[str] | None,
         typer.Argument(metavar="[-- COMMAND ...]", help="Default: your shell."),
     ] = None,
-    web: Annotated[
+    pages: Annotated[
         bool,
-        typer.Option("--web", help="Show the cluster's web pages to your browser until Ctrl-C."),
+        typer.Option("--pages", help="Show the cluster's web pages to your browser until Ctrl-C."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -294,8 +294,8 @@ def shell(
     HADOOP_CONF_DIR, YARN_CONF_DIR, HBASE_CONF_DIR and JAVA_HOME are the client's. `hadoop`, `hdfs`, `yarn`,
     `mapred` and `hbase` are on PATH, with the cluster's own versions. The exit code is the command's.
 
-    The command runs in the cluster's own network, which no other user of this machine can enter. With --web,
-    the cluster's web pages are at their addresses for your browser, and for nobody else's.
+    The command runs in the cluster's own network, which no other user of this machine can enter. With
+    --pages, the cluster's web pages are at their addresses for your browser, and for nobody else's.
     """
     from density_study.cluster.clients.launchers import client_environment, write_launchers
     from density_study.cluster.providers.local.transport import entry_of
@@ -305,11 +305,15 @@ def shell(
 
     found = kept()
     if found is None:
-        raise InputError("no cluster is kept.", "this machine", "build one: study up SPEC.")
+        raise InputError(
+            "no cluster is kept.",
+            "this machine",
+            "build one, for example with `study up quickstart`.",
+        )
     if as_json:
         print_json(_facts(found))
         return
-    if web:
+    if pages:
         _show_pages(found)
         return
     keep_others_out()

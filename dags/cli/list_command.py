@@ -14,6 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import plain
 from density_study.dags.cli.arguments import RUNS, Json, Runs, Tags, examples
 from density_study.dags.cli.console import out, print_json
+from density_study.workloads.base.quantity import duration
 
 if TYPE_CHECKING:
     from density_study.workloads.execution.run_facts import RunFacts
@@ -128,22 +129,14 @@ def size(count: float) -> str:
     return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
 
 
-def age(seconds: float | None) -> str:
-    """12 s, 5 min, 3 h or 12 days."""
-    if seconds is None:
-        return "-"
-    for limit, length, unit in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
-        if seconds < limit:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds / 86_400:.0f} days"
-
-
 def _shown(tags: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in tags.items())
 
 
 def _cells(facts: RunFacts, now: float) -> Iterator[str]:
-    yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age(facts.age_s(now)))
+    age_s = facts.age_s(now)
+    age = "-" if age_s is None else duration(age_s)
+    yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age)
     yield "-" if facts.trials is None else f"{facts.trials_done} of {facts.trials}"
     yield from (size(facts.size_bytes), _shown(facts.tags)[:_MOST_SHOWN] or "-")
 

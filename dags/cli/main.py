@@ -67,7 +67,8 @@ app = typer.Typer(
     help="""Compare Hadoop and HBase clusters: which variant is faster, by how much, and how sure is that?
 
     SPEC is a study's YAML file, or the name of a shipped study. RUN is a run's folder or id, or a study's
-    name for its newest run. Times look like `90 s`, `1h30m` or `2 h`. NO_COLOR=1 turns colours off.""",
+    name for its newest run. Times look like `90 s`, `1h30m` or `2 h`. Every command has -q, to print results
+    and errors only, and -v, to print log messages also. NO_COLOR=1 turns colours off.""",
     epilog=examples(
         "study init mine.yaml",
         "study plan quickstart",
@@ -152,7 +153,7 @@ def options(
     """Options of `study` itself. Its help is the app's, above."""
 
 
-@app.command(epilog=examples("study plan workloads/studies/quickstart.yaml --set repetitions=5"))
+@app.command(epilog=examples("study plan quickstart --set repetitions=5"))
 def plan(
     spec: Spec,
     runs: Runs = RUNS,

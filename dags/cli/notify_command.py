@@ -14,7 +14,7 @@ from rich.text import Text
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import Json, Spec, examples
-from density_study.dags.cli.console import err, out, print_json
+from density_study.dags.cli.console import err, out, print_json, progress
 
 EXAMPLES = examples("study notify nightly.yaml", "study notify nightly.yaml --json")
 
@@ -35,7 +35,7 @@ def notify(spec: Spec, as_json: Json = False) -> None:
             "add the key `notify`, for example notify: [{mail: [me@example.org]}].",
         )
     need("study notify", "airflow")
-    with err.status("Sending a test message"):
+    with progress(err).status("Sending a test message"):
         faults = _sent(str(spec))
     if as_json:
         print_json([{"receiver": name, "fault": fault} for name, fault in faults.items()])

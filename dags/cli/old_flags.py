@@ -9,6 +9,8 @@ OF_LOADS: Mapping[Words, Words] = {("--map",): ("--measured-by",)}
 RENAMED: Mapping[str, Mapping[Words, Words]] = {
     "init": {("--hosts",): ("--addresses",)},
     "report": {("--open", "yes"): ("--open",), ("--open", "no"): ()},
+    "shell": {("--web",): ("--pages",)},
+    "sudo-rules": {("--quiet",): ("--quiet-host",)},
     "stack sbom": {("--to",): ("--output",)},
     "capacity explain": {("--hosts",): ("--count",), ("--medium",): ("--disk-type",)},
     "capacity size": OF_LOADS,

@@ -37,7 +37,7 @@ def plan_page(
     source: str,
 ) -> RenderableType:
     """Totals, what the study can and cannot show, its topologies, and its steps with their estimates. time_s:
-    of all, with the analysis. `source`: of the times, in words."""
+    that of all, with the analysis. `source`: that of the times, in words."""
     return Group(
         Text(
             f"study {plan.study}: {_repetitions(plan)}, {len(plan.builds)} build(s), "

@@ -14,7 +14,13 @@ import typer
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
-from density_study.dags.cli.console import err, print_json_text, print_report, print_text
+from density_study.dags.cli.console import (
+    err,
+    print_json_text,
+    print_report,
+    print_text,
+    progress,
+)
 
 EXAMPLES = examples(
     "study report runs/quickstart/20261120T201530Z --open",
@@ -103,7 +109,7 @@ def report(
     root = run.absolute() if run and alone else find_root(run, runs)
     is_asked_for = master != EVERY_CORE or cluster or store or options
     if form is Format.html or is_asked_for or not _is_analysed(root):
-        with err.status("Analysing the records"):
+        with progress(err).status("Analysing the records"):
             _analyse(root, runs, master, cluster, store, options)
     if form is Format.html:
         print_report(root)

@@ -25,7 +25,7 @@ from density_study.dags.cli.arguments import (
     examples,
     parse_overrides,
 )
-from density_study.dags.cli.console import err, out, print_json, print_report
+from density_study.dags.cli.console import err, given, out, print_json, print_report, progress
 from density_study.dags.cli.keep_commands import EXPIRES, Expires, expiry_s, print_reach
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from density_study.workloads.study.study_file import StudyFile
 
 EXAMPLES = examples(
-    "study run workloads/studies/quickstart.yaml --set repetitions=2",
-    "study run workloads/studies/quickstart.yaml --add-repetitions 4",
-    "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
-    "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
-    "study run workloads/studies/block-cache.yaml --budget '66 min'",
-    "study run workloads/studies/quickstart.yaml --keep on-failure --expires '12 h'",
+    "study run quickstart --set repetitions=2",
+    "study run quickstart --add-repetitions 4",
+    "study run quickstart --only 'ycsb-*' --fresh",
+    "study run quickstart --tag ticket=PERF-12",
+    "study run block-cache --budget '66 min'",
+    "study run quickstart --keep on-failure --expires '12 h'",
 )
 
 
@@ -105,11 +105,11 @@ def run(
     from density_study.workloads.execution.opening import RunRequest
 
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
-    given = parse_tags(tags or [])
+    wanted = parse_tags(tags or [])
     asked = KeepAsked(when=keep.value, seconds=expiry_s(expires)) if keep else None
     with interruptible():
-        console = err if as_json else out
-        end = _run(spec, runs, sets or [], request, given, asked, console, budget, anyway)
+        console = progress(err if as_json else out)
+        end = _run(spec, runs, sets or [], request, wanted, asked, console, budget, anyway)
     if as_json:
         print_json(_facts(end))
         raise typer.Exit(0 if end.succeeded else 1)
@@ -150,7 +150,7 @@ def _run(
     from density_study.cluster.state.owner import Owner
     from density_study.cluster.state.run_tags import tag_run
     from density_study.dags.airflow_home.home import home
-    from density_study.dags.cli.carry_out import carry_out
+    from density_study.dags.cli.carry_out import LOG, LogFollower, carry_out
     from density_study.dags.cli.display import check_line
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
@@ -202,10 +202,13 @@ def _run(
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)
     told: list[Kept] = []
+    log = LogFollower(opened.root / LOG) if given().verbose else None
     with progress_display(console, opened.plan) as show:
 
         def shown(seen: Progress) -> None:
             show(seen)
+            if log:
+                err.print(log.new_text(), end="", markup=False, soft_wrap=True)
             if seen.kept and not told and (found := kept()):
                 told.append(found)
                 print_reach(found, console)

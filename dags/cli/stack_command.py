@@ -132,14 +132,14 @@ def _note(text: str) -> None:
 
 
 def _properties(given: list[str]) -> dict[str, str]:
-    """InputError for a text that is no property, or one that this project sets."""
+    """InputError for a text that is not a property, or one that this project sets."""
     from density_study.cluster.render.conf_files import fixed_properties
 
     pairs = [(name, value) for name, mark, value in (one.partition("=") for one in given) if mark]
     for name, value in pairs:
         ours = name in fixed_properties()
         if ours or not re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", name) or not value.isprintable():
-            why = "this project sets it" if ours else "that is no property"
+            why = "this project sets it" if ours else "this is not a property"
             raise InputError(f"{name}={value}: {why}.", "--property", "write hbase.NAME=VALUE.")
     if len(dict(pairs)) != len(given):
         raise InputError("a property has no value, or two.", "--property", "write NAME=VALUE once.")
@@ -234,7 +234,7 @@ def list_versions(as_json: Json = False) -> None:
 
 
 def _checked(given: dict[str, str]) -> StackLevel:
-    """InputError for a text that is no version."""
+    """InputError for a text that is not a version."""
     from pydantic import ValidationError
 
     from density_study.workloads.base.checked import sentence

@@ -41,7 +41,7 @@ class StudyFile:
 def study_files() -> list[StudyFile]:
     """Every study file of the shipped studies and of the setting `studies`, in order of folder and name.
 
-    Of two files with the same study name, the later one is not valid.
+    If two files have the same study name, the later one is not valid.
     """
     found: list[StudyFile] = []
     named: dict[str, Path] = {}

@@ -7,7 +7,7 @@
 `open` is a setup and `conclude` its teardown: between them the run holds its hosts. `up` and `down` are setup
 and teardown of one cluster. So Clear on a trial also clears these four, and Airflow runs `down` and
 `conclude` whatever happens in between. Builds follow one another by their dependencies. The trials of a build
-do not depend on one another, so that Clear on one leaves the others alone; the DAG runs one task at a time,
+do not depend on one another, so that Clear on one does not clear the others; the DAG runs one task at a time,
 by priority, and priorities follow the plan.
 """
 

@@ -35,7 +35,7 @@ class NotDeliveredError(Exception):
 
 class WebHook(BaseNotifier):  # type: ignore[misc]  # mypy does not follow Airflow (pyproject.toml)
     """Posts `message.facts`. `connection` holds the URL: `AIRFLOW_CONN_<ID>=https://...`, or a connection
-    with the whole URL in its field *host*. A login becomes basic authentication, a password alone a
+    with the whole URL in its field *host*. A login becomes basic authentication, a password without a login a
     bearer token."""
 
     def __init__(self, connection: str, **kwargs: Any) -> None:

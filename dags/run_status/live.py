@@ -87,7 +87,8 @@ class LiveTrial:
 
 
 def _is_warming_up(step: Step, latest: Sample) -> bool:
-    """Whether the seconds under way are cut from the results: of a client's warm-up and of the ramp-up."""
+    """Whether the seconds under way are cut from the results: those of a client's warm-up and of the
+    ramp-up."""
     if not getattr(step.test_case, "cut_s", 0.0):
         return False
     return latest.elapsed_s is None or latest.elapsed_s < getattr(step.test_case, "warm_up_s", 0.0)

@@ -1,4 +1,4 @@
-"""`PlainConsole`: prints names and messages of others as text alone."""
+"""`PlainConsole`: prints names and messages of others as plain text."""
 
 from __future__ import annotations
 

@@ -127,7 +127,9 @@ def _newest(folders: Iterator[Path], runs: Path) -> Path:
     newest = next(folders, None)
     if newest is None:
         raise InputError(
-            "the folder contains no runs.", str(runs), "start one with study run SPEC."
+            "the folder contains no runs.",
+            str(runs),
+            "start one, for example with `study run quickstart`.",
         )
     return newest
 

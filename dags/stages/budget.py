@@ -45,7 +45,8 @@ def fitted(
 ) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
     within `budget_s`, of which a part is for its analysis. InputError if not even one question fits. Writes
-    nothing. `earlier`: of the study. `plan_of`: plans a study file with overrides, for runs in a folder."""
+    nothing. `earlier`: that of the study. `plan_of`: plans a study file with overrides, for runs in a
+    folder."""
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
     asked = tuple(

@@ -107,7 +107,7 @@ def _between_runs(compared: RunComparison) -> Iterator[str]:
             f"explain, from {effect.runs} earlier runs{names}"
         )
     if compared.changes and not compared.night_effects:
-        yield "night    the night effect is unknown with one earlier run; three or more tell it"
+        yield "night    the night effect is unknown with one earlier run; three or more show it"
     if compared.regressions:
         yield f"known?   {how_to_acknowledge(compared)}"
 
@@ -117,8 +117,9 @@ def _share(change: float) -> str:
 
 
 def how_to_acknowledge(compared: RunComparison) -> str:
-    """What to do so that these regressions are not told again."""
-    return f"to accept this level, and not be told again: study compare {compared.run} --acknowledge 'REASON'"
+    """What to do to accept these regressions."""
+    accept = f"study compare {compared.run} --acknowledge 'REASON'"
+    return f"to accept this level, and not have it reported again: {accept}"
 
 
 def acknowledge(

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def stop(run: Run, owner: Owner, why: str) -> None:
-    """Tear down and end a run that `owner` has not finished, so that it can be resumed. Skips a run that has
+    """Tear down and end a run that `owner` has not finished; it can be resumed. Skips a run that has
     ended or now has another owner."""
     opened = run.journal.last(RunOpened)
     if is_concluded(run) or opened is None or opened.owner != owner:
@@ -39,7 +39,7 @@ def stop(run: Run, owner: Owner, why: str) -> None:
 
 
 def conclude(root: str, marked: str = "") -> None:
-    """Hold the cluster that `study run --keep` asked for. Then take down what still stands, bring the report
+    """Hold the cluster that `study run --keep` requested. Then take down what is left, bring the report
     up to date, end the run in its journal and release the host. StudyError if anything failed.
 
     A run with steps left, or with leftovers, has failed but is not finished: it can be resumed. `marked`

@@ -50,7 +50,7 @@ def opened(asked: Asked) -> str | None:
     """Folder of the run, open for the DAG run; None while another study uses the host and this one queues.
 
     Clear of the whole DAG run resumes an unfinished run, or begins a new one. Clear of trials opens the same
-    run again, to measure them again. Clear of the analysis alone needs no cluster and no host.
+    run again, to measure them again. Clear of only the analysis needs no cluster and no host.
     """
     spec, runs = absolute(asked.spec), absolute(asked.runs)
     study = read_study(spec).study
@@ -59,7 +59,7 @@ def opened(asked: Asked) -> str | None:
             "its tasks are not known: with the key `budget` and no `repetitions`, its test cases are chosen "
             "when it runs.",
             f"study {study.study!r}, key budget",
-            "write the study that fits, and give Airflow that one: study plan SPEC -o FITTED.",
+            f"write the study that fits, and give Airflow that file: study plan {asked.spec} -o fitted.yaml.",
         )
     owner = airflow_owner(asked.dag_run)
     _reap_lost(runs, study.study, asked.ended)

@@ -22,8 +22,8 @@ NAMED_TRIALS = 200
 
 @dataclass(frozen=True)
 class TrialOutline:
-    """`trial`: its id. `limit_s`: longer than its own timeouts. `parameters`: of its test case, for people;
-    empty if the study maps its trials."""
+    """`trial`: its id. `limit_s`: longer than its own timeouts. `parameters`: those of its test case, for
+    people; empty if the study maps its trials."""
 
     trial: str
     label: str
@@ -41,9 +41,9 @@ class BuildOutline:
 
 @dataclass(frozen=True)
 class Outline:
-    """`queue`: of its tasks, if any. `cron` and `asset`: the schedule, if any. `compared`: each run is
+    """`queue`: that of its tasks, if any. `cron` and `asset`: the schedule, if any. `compared`: each run is
     compared with earlier ones. `reports_late_runs`: a receiver of messages wants to know.
-    `slowest`: how many times as long as estimated a build may take. `estimate_s`: of the whole run.
+    `slowest`: how many times as long as estimated a build may take. `estimate_s`: that of the whole run.
     `is_mapped`: its builds map their trials."""
 
     study: str
@@ -130,7 +130,7 @@ def _build(plan: Plan, build: str) -> BuildOutline:
 
 
 def _density(topology: AnyTopology) -> str:
-    """Nobody knows that of a cluster of others."""
+    """Nobody knows that of an existing cluster."""
     from density_study.cluster.model.topology import Topology
 
     if not isinstance(topology, Topology):

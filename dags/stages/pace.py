@@ -89,6 +89,6 @@ def pace(runs: Iterable[Run]) -> Pace:
 
 
 def _ratio(seen: Sequence[tuple[float, float]]) -> float:
-    """Of the sums of measured and planned seconds."""
+    """For the sums of measured and planned seconds."""
     planned_s = sum(planned for _, planned in seen)
     return sum(measured for measured, _ in seen) / planned_s if planned_s > 0 else 0.0

@@ -78,7 +78,7 @@ class Foreseen:
         }
 
     def decided(self, times: int) -> Decisions:
-        """Of that many rehearsals without records; the first has the seed of the one with records."""
+        """For that many rehearsals without records; the first has the seed of the one with records."""
         from density_study.analysis.findings.question_power import asked_of_plan
         from density_study.analysis.rehearsal.course import course_of
         from density_study.analysis.rehearsal.decisions import decisions
@@ -139,7 +139,7 @@ def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehea
 def rehearse(
     file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
 ) -> Path:
-    """One rehearsal with records, to its report. Returns its folder."""
+    """Carry out one rehearsal with records and write its report. Returns its folder."""
     root = perform(file, plan, rehearsal, folder, show)
     from density_study.jobs.pipeline import analyse
 

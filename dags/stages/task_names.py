@@ -34,7 +34,7 @@ def trial_task(build: str, trial: str) -> str:
 def pending_trials(plan: Plan, states: Mapping[str, str | None]) -> Iterator[str]:
     """The trials that Airflow is still to execute, or to execute again after Clear.
 
-    states: of the DAG run's tasks, by id; of an instance of a mapped task, by `<id>_<map index>`.
+    states: those of the DAG run's tasks, by id; of an instance of a mapped task, by `<id>_<map index>`.
     """
     number: dict[str, int] = {}
     for step in plan.trials:

@@ -69,7 +69,7 @@ def up(root: str, build: str) -> bool:
     """Start the cluster of this build, and wait until a row can be written and read.
 
     Skipped if all trials of the build have their records. After Clear of trials of several builds, the
-    clusters stand one after another: this task waits, without a worker, until the other one is down."""
+    clusters run in sequence: this task waits, without a worker, until the other one is down."""
     from density_study.dags.run_status.status import check_not_over
     from density_study.dags.stages import study_stages
 
@@ -160,7 +160,7 @@ def regression(root: str) -> None:
 def conclude(root: str) -> None:
     """End the run: verify that nothing of it stands, release its hosts, and fail if a step failed or is left.
 
-    A teardown, so that it also runs when a person marks the DAG run failed or success. After Clear of a trial
+    A teardown task, which also runs when a person marks the DAG run failed or success. After Clear of a trial
     without its downstream tasks, it analyses the run again."""
     from density_study.dags.stages import conclusion
 

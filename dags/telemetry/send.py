@@ -60,7 +60,7 @@ def _check(address: str) -> None:
         whole, place = False, urlsplit("")
     if not whole:
         raise InputError(
-            "this is no address of a collector.", "--to", "name it as in http://host:4318."
+            "this is not the address of a collector.", "--to", "name it as in http://host:4318."
         )
     if "@" in place.netloc:
         raise InputError(
@@ -71,7 +71,7 @@ def _check(address: str) -> None:
 
 
 def _deliver(finished: Sequence[ReadableSpan], address: str) -> None:
-    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # a fault is told once, below
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # a fault is reported once, below
     exporter = OTLPSpanExporter(
         address.rstrip("/") + PATH, timeout=TIMEOUT_S, session=session_of(OPEN)
     )

@@ -77,7 +77,7 @@ def pages(runs: Path) -> FastAPI:
     @app.get("/{path:path}")
     def file(path: str, request: Request, user: GetUserDep) -> Response:
         """The hub, or a file of a report. Nothing is looked for before the rights are known: an answer to
-        somebody without them does not tell which runs exist."""
+        somebody without them does not reveal which runs exist."""
         _require_access(request, user, dag_of(path))
         found = served(runs, path)
         if found is None and path in ("", HUB):

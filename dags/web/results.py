@@ -1,8 +1,8 @@
 """The results of a folder of runs as files to serve: which there are, and which run a DAG run carried out.
 
 Only the hub and what lies in reports is served. Files are opened folder by folder without following links,
-so that no path leads out of the runs folder, however it is written. Who may read a file follows from its
-path alone: what a run's folder says of itself may come from a stranger. Does not import Airflow.
+so that no path leads out of the runs folder, however it is written. Only its path decides who may
+read a file: what a run's folder says of itself may come from a stranger. Does not import Airflow.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Served:
 
 
 def dag_of(path: str) -> str | None:
-    """Id of the DAG whose readers may read the file at `path`, whether or not there is one: of the study in
-    whose folder it lies. None: only who may read all DAGs."""
+    """Id of the DAG whose readers may read the file at `path`, whether or not there is one: the DAG of the
+    study in whose folder it lies. None: only who may read all DAGs."""
     study, slash, _ = path.partition("/")
     return dag_id_of(study) if slash and _is_name(study) else None
 
@@ -107,7 +107,7 @@ def _read(root: Path, parts: list[str]) -> bytes | None:
 def run_of_dag_run(runs: Path, dag_id: str, run_id: str) -> Path | None:
     """The newest run below `runs` that this DAG run carried out; None if there is none.
 
-    Only runs of the DAG's own study are asked: the journal of another may say anything.
+    Only runs of the DAG's own study are read: the journal of another study may claim anything.
     """
     name = f"{dag_id}/{run_id}"
     written = json.dumps(name)[1:-1].encode()

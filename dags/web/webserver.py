@@ -59,7 +59,9 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
     started = datetime.now(UTC)
     with interruptible(), _components(place, port) as components:
         _wait_ready(port, components)
-        _stop_dag_runs(port, password, before=started)  # of an earlier web server that was killed
+        _stop_dag_runs(
+            port, password, before=started
+        )  # those of an earlier web server that was killed
         out.print(f"Airflow   http://{LOOPBACK}:{port}", markup=False)
         out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/", markup=False)
         out.print(f"user      {USER}", markup=False)

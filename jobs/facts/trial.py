@@ -140,7 +140,7 @@ def _numbers(trial: Row, metrics: Sequence[Row]) -> Row:
 
 
 def _rates_unknown(trial: Row, metrics: Sequence[Row]) -> int | None:
-    """Of a record that others made, None if no rate is known. One rate is enough: few keep what all need."""
+    """For a record that others made, None if no rate is known. One rate is enough: few keep what all need."""
     rates = [one for one in metrics if _is_rate(one["name"], trial["workload"])]
     unknown = sum(one["value"] is None for one in rates)
     if trial["mode"] == "truncate":  # moves no bytes
@@ -193,6 +193,6 @@ def _cold_share(trial: Row, metrics: Sequence[Row]) -> float | None:
         return None
     if (
         read is None and disks is not None and not trial["existing"]
-    ):  # there dool watches the client's alone
+    ):  # there dool watches only the client's
         read = (exact_sum(disks) or 0.0) * MIB * length_s
     return over(read, trial["distinct_bytes_asked"])

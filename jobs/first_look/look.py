@@ -1,4 +1,4 @@
-"""`first_look`: what the files of one closed record tell."""
+"""`first_look`: what the files of one closed record show."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from density_study.workloads.study.registry import kind_of
 
 @dataclass(frozen=True)
 class FirstLook:
-    """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
-    CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why the trial
-    is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search. metrics:
-    all numbers, as rows of the table."""
+    """rate: in `rate_unit`. p99_ms: that of the slowest operation, which `p99_of` names, with the kind of
+    latency. CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why
+    the trial is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search.
+    metrics: all numbers, as rows of the table."""
 
     trial: str
     rate: float | None = None

@@ -1,4 +1,4 @@
-"""Looks at a run that is under way: how precise its comparisons are, from the records alone."""
+"""Looks at a run that is under way: how precise its comparisons are, from only the records."""
 
 from __future__ import annotations
 

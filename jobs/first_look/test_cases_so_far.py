@@ -1,4 +1,4 @@
-"""What a run that is under way has measured so far, as its summary will hold it: from the records alone."""
+"""What a run that is under way has measured so far, as its summary will hold it, from only the records."""
 
 from __future__ import annotations
 

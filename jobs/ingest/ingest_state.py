@@ -50,7 +50,7 @@ def read(run_root: Path) -> Mapping[str, str]:
             f"the tables have format {value.get('format') if isinstance(value, dict) else None!r};"
             f" this version reads {FORMAT}.",
             str(path),
-            "remove the folder of tables; study report RUN builds them again from the records.",
+            f"remove the folder of tables; study report {run_root} builds them again from the records.",
         )
     digests = value.get("digests")
     if not isinstance(digests, dict) or value != _state(run_root, digests):
@@ -83,8 +83,8 @@ def _path(run_root: Path) -> Path:
 
 
 def _state(run_root: Path, digests: Mapping[str, str]) -> dict[str, Any]:
-    """digests: of each record's files, by trial. declared: digest of the tables' declarations and of the
-    version of the readers. tables: size of each file, by table and name."""
+    """digests: those of each record's files, by trial. declared: digest of the tables' declarations and of
+    the version of the readers. tables: size of each file, by table and name."""
     folders = {table.name: table_path(run_root, table) for table in from_files()}
     return {
         "format": FORMAT,

@@ -203,7 +203,7 @@ def _raw_bytes(run_root: Path) -> int:
 def _start(engine: Engine) -> SparkContext:
     """Start Spark's JVM. InputError if this machine does not allow it, StudyError if it does not start."""
     check_limits()
-    shell.clean(hosted=True)  # of a program that is not ours, too: an Airflow's task, a notebook
+    shell.clean(hosted=True)  # also of programs that are not ours: a task of Airflow, a notebook
     os.environ["JAVA_HOME"] = str(find_java().home)
     os.environ["PYSPARK_PYTHON"] = engine.python
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)  # PySpark would look in .. first
@@ -259,7 +259,7 @@ def _no_jvm(stderr: IO[bytes]) -> StudyError:
     stderr.seek(0)
     lines = stderr.read().decode(errors="replace").strip().splitlines()
     said = [line.strip() for line in lines if not line.lstrip().startswith("at ")]
-    output = " | ".join(said[:_LINES]) or "it said nothing, so another process killed it"
+    output = " | ".join(said[:_LINES]) or "it wrote nothing, so another process killed it"
     return StudyError(
         f"Spark's Java process did not start: {output}", os.environ["JAVA_HOME"], _REMEDY
     )

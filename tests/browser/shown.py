@@ -26,12 +26,12 @@ def shown(picture: str) -> str:
     """The hash of what a picture taken now would show: the report's first screen, of the same numbers, the
     hub, or the pages of the installed Airflow."""
     if picture in _OF_AIRFLOW:
-        return _hash(f"airflow {version('apache-airflow')}")
+        return hash_of(f"airflow {version('apache-airflow')}")
     if picture == _OF_HUB:
         page = _HUB.read_text("utf-8").replace(_REGRESSIONS, "")
-        return _hash(page, static("report.css"), static("hub.css"))
+        return hash_of(page, static("report.css"), static("hub.css"))
     first = [html(name).partition('<nav aria-label="Sections"')[0] for name in REPORTS]
-    return _hash(
+    return hash_of(
         "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first), static("report.css")
     )
 
@@ -48,5 +48,5 @@ def record(picture: str) -> None:
     HASHES.write_text(json.dumps(dict(sorted(hashes.items())), indent=1) + "\n", "utf-8")
 
 
-def _hash(*texts: str) -> str:
+def hash_of(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()

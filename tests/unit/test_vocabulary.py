@@ -41,6 +41,9 @@ OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
 OLD_TOO = {**OLD, **{re.compile(rf"\b(?:{old})\b"): new for old, new in RENAMED.items()}}
 DEFINES_THEM = {
     "glossary.md": ("SLA",),
+    "CHANGELOG.md": ("arm", "arms", "Arms", "medium", "given cluster", "add-blocks"),
+    "analysis/capacity/inputs/points.py": ("medium",),
+    "docstrings of cluster/old_names.py": ("arm",),
     "CONTRIBUTING.md": ("arm", "arms", "medium", "given cluster", "reproduced", "contradicted"),
 }
 """Pages that must use an outdated term, to state that we do not use it."""

@@ -1,9 +1,10 @@
-"""All texts that users read: pages, help, errors, the report's templates."""
+"""All texts that users and readers of the code see: pages, help, messages, reports, templates, docstrings."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,12 +16,17 @@ CHECKOUT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 OF_THEIR_TIME = re.compile(r"docs/(?:decisions|proof|known-answers)")
 ERRORS = re.compile(r"\w*(?:Error|Fault)")
+WORDS = re.compile(r"(?:[A-Za-z][\w'-]*[,;:]? ){3}")
+"""What a text has that is no name, path or pattern."""
+LITERALS = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`")
+"""Of JavaScript."""
 
 
 def _pages() -> Iterator[tuple[str, str]]:
     for path in (
         CHECKOUT / "README.md",
-        CHECKOUT / "CONTRIBUTING.md",
+        *map(CHECKOUT.joinpath, ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+        *CHECKOUT.glob("workloads/studies/*.yaml"),
         *CHECKOUT.glob("docs/**/*.md"),
     ):
         if path.parent.name == "reference":
@@ -28,8 +34,17 @@ def _pages() -> Iterator[tuple[str, str]]:
         yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
     yield from pages().items()
     for path in CHECKOUT.glob("analysis/report/templates/*.j2"):
-        text = re.sub(r"\{[{%#].*?[}%#]\}", "", path.read_text(encoding="utf-8"), flags=re.S)
-        yield path.relative_to(CHECKOUT).as_posix(), text
+        yield path.relative_to(CHECKOUT).as_posix(), _visible(path.read_text(encoding="utf-8"))
+
+
+def _visible(template: str) -> str:
+    """What a reader sees of a template, and what a screen reader says; ` in place of each value."""
+    text = re.sub(r"\{#.*?#\}|\{%.*?%\}", "", template, flags=re.S)
+    text = re.sub(r"\{\{.*?\}\}", "`", text, flags=re.S)
+    labels = re.findall(r'(?:aria-label|title)="([^"]+)"', text)
+    inline = re.sub(r"</?(?:a|b|span|code|abbr)\b[^>]*>", "", text)
+    lines = re.sub(r"<[^>]+>", "\n\n", inline).splitlines()
+    return "\n\n".join((*(line.strip() for line in lines), *labels))
 
 
 def _help() -> Iterator[tuple[str, str]]:
@@ -38,27 +53,109 @@ def _help() -> Iterator[tuple[str, str]]:
         yield f"{name} --help", "\n".join(text or "" for text in texts)
 
 
-def _errors() -> Iterator[tuple[str, str]]:
-    """The literal text in the arguments of every raised error, by file."""
-    for path in (path for room in ROOMS for path in sorted((CHECKOUT / room).rglob("*.py"))):
+def _files(*suffixes: str) -> Iterator[tuple[str, str]]:
+    """Name and text of each file of the rooms that has one of these suffixes."""
+    for path in (path for room in ROOMS for path in sorted((CHECKOUT / room).rglob("*"))):
+        if path.suffix in suffixes:
+            yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    return ((name, ast.parse(text)) for name, text in _files(".py"))
+
+
+def _is_text(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _stated(tree: ast.AST, public: bool = True) -> Iterator[tuple[bool, ast.Constant]]:
+    """Every string that is a statement, with whether it documents something public."""
+    before: ast.AST | None = None
+    for node in getattr(tree, "body", ()):
+        named = getattr(node, "name", "")
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and _is_text(node.value)
+        ):
+            name = (
+                before.targets[0]
+                if isinstance(before, ast.Assign)
+                else getattr(before, "target", None)
+            )
+            yield public and not getattr(name, "id", "").startswith("_"), node.value
+        yield from _stated(node, public and not named.startswith("_"))
+        before = node
+
+
+def _literal(node: ast.AST) -> str:
+    """The text of a string, with ` in place of each value; "" for anything else."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_literal(part) if _is_text(part) else "`" for part in node.values)
+    return str(node.value) if isinstance(node, ast.Constant) and _is_text(node) else ""
+
+
+def _literals(tree: ast.AST, left_out: set[ast.AST]) -> Iterator[str]:
+    for node in ast.iter_child_nodes(tree):
+        if node in left_out:
+            continue
+        if text := _literal(node):
+            yield text
+        if not isinstance(node, ast.JoinedStr):
+            yield from _literals(node, left_out)
+
+
+def _docstrings() -> Iterator[tuple[str, str]]:
+    """By file, what documents its module and its public classes, functions and values."""
+    for name, tree in _modules():
+        texts = [str(node.value) for public, node in _stated(tree) if public]
+        yield f"docstrings of {name}", "\n\n".join(map(_dedented, texts))
+
+
+def _dedented(text: str) -> str:
+    """Without the indentation that a page would have for code."""
+    return re.sub(r"^ {4}(?=\S)", "", text, flags=re.M)
+
+
+def _strings() -> Iterator[tuple[str, str]]:
+    """By file, each string that is a text: messages, warnings, descriptions of keys, words of reports."""
+    for name, tree in _modules():
+        texts = _literals(tree, {node for _, node in _stated(tree)})
+        yield name, "\n\n".join(text for text in texts if WORDS.search(text))
+    for name, text in _files(".js"):
+        texts = (first or second for first, second in LITERALS.findall(text))
+        yield name, "\n\n".join(text for text in texts if WORDS.search(text))
+    for name, text in _files(".toml"):
+        yield name, "\n\n".join(text for text in _values(tomllib.loads(text)) if WORDS.search(text))
+
+
+def _values(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values(inner)
+
+
+@cache
+def errors() -> dict[str, str]:
+    """By file, the literal text in the arguments of every raised error."""
+    found = {}
+    for name, tree in _modules():
         calls = [
             node
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in ast.walk(tree)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and ERRORS.fullmatch(node.func.id)
         ]
-        texts = [
-            part.value
-            for call in calls
-            for argument in (*call.args, *(keyword.value for keyword in call.keywords))
-            for part in ast.walk(argument)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        arguments = [
+            part for call in calls for part in (*call.args, *(k.value for k in call.keywords))
         ]
-        if texts:
-            yield path.relative_to(CHECKOUT).as_posix(), "\n".join(texts)
+        found[name] = "\n".join(_literal(part) for one in arguments for part in ast.walk(one))
+    return found
 
 
 @cache
 def texts() -> dict[str, str]:
-    return dict([*_pages(), *_help(), *_errors()])
+    return dict([*_pages(), *_help(), *_strings(), *_docstrings()])

@@ -100,7 +100,7 @@ def like(pattern: str, words: str, *, dash: bool = False) -> AfterValidator:
 
 
 PlainPath = Annotated[str, like(r"[/~].*", "an absolute path")]
-"""Of a file or folder on this machine."""
+"""For a file or folder on this machine."""
 
 
 Name = Annotated[

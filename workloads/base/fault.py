@@ -85,9 +85,9 @@ class Fault(Frozen):
 
 
 class InjectedFault(Frozen):
-    """The fault as it happened, in the controller's clock. Of a node or a host, each of its daemons.
+    """The fault as it happened, in the controller's clock. For a node or a host, each of its daemons.
 
-    `until_epoch_s`: the end of a cut, of a slow disk, or of an act. `proof`: of a slow disk, limits and
+    `until_epoch_s`: the end of a cut, of a slow disk, or of an act. `proof`: for a slow disk, limits and
     measured values.
     """
 

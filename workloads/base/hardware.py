@@ -12,16 +12,16 @@ from density_study.cluster.model.host import DiskType
 from density_study.cluster.model.topology import AnyTopology
 
 DRIVE_MIB_S: dict[DiskType, float] = {"flash": 400.0, "hdd": 100.0}
-"""Of several sequential streams: SATA's 6 Gbit/s less what a drive loses when it is written for hours; half
+"""For several sequential streams: SATA's 6 Gbit/s less what a drive loses when it is written for hours; half
 of what a disk of 7,200 revolutions per minute gives to one stream."""
 NETWORK_MIB_S = 1100.0
-"""Of a host, in each direction: 10 Gbit/s less headers. Faster cards are not known before a run."""
+"""For a host, in each direction: 10 Gbit/s less headers. Faster cards are not known before a run."""
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """Of all workers together. `servers`: of the store. `drives_mib_s`: sequential, in one direction;
-    `slowest_mib_s`: of the slowest drive alone."""
+    """For all workers together. `servers`: those of the store. `drives_mib_s`: sequential, in one direction;
+    `slowest_mib_s`: the same for only the slowest drive."""
 
     hosts: int
     cores: int
@@ -47,7 +47,7 @@ class Hardware:
 
 
 def hardware_of(topology: AnyTopology) -> Hardware | None:
-    """None: nobody knows the hardware of a cluster of others."""
+    """None: nobody knows the hardware of an existing cluster."""
     if topology.existing is not None:
         return None
     workers = topology.workers
@@ -60,7 +60,7 @@ def hardware_of(topology: AnyTopology) -> Hardware | None:
 
 
 def _drives_mib_s(topology: AnyTopology) -> dict[tuple[str, str], float]:
-    """Of each drive, by host and path; one with limits for its guests gives no more than these together."""
+    """For each drive, by host and path; one with limits for its guests gives no more than these together."""
     limited: dict[tuple[str, str], float] = {}
     most: dict[tuple[str, str], float] = {}
     for node in topology.workers:

@@ -54,6 +54,12 @@ def _positive(value: object, unit: str, example: str) -> float:
 def _whole(value: object, unit: str, example: str, plural: str) -> int:
     number = _positive(value, unit, example)
     if number != int(number):
+        decimal = re.search(r"([kKMGT])B$", str(value).strip())
+        if decimal:
+            binary = re.sub(r"B$", "iB", str(value).strip().replace("kB", "KB"))
+            raise ValueError(
+                f"{value!r} is decimal, and not a whole number of {plural}; write {binary}"
+            )
         raise ValueError(
             f"{value!r} is not a whole number of {plural}; write, for example, {example}"
         )
@@ -82,12 +88,16 @@ def _one_unit(value: object) -> object:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as `45 s`, `24 min 43 s` or `2 h 5 min`, which `seconds` reads back to the minute."""
-    minutes, rest_s = divmod(round(max(0.0, seconds)), 60)
-    hours, rest_min = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {rest_min} min"
-    return f"{minutes} min {rest_s} s" if minutes else f"{rest_s} s"
+    """Seconds as `45 s`, `24 min 43 s`, `2 h 5 min` or, from 100 hours, `12 d 3 h`; the smaller unit is left
+    out if it is 0. `seconds` reads it."""
+    whole_s = round(max(0.0, seconds))
+    units = (("d", 86400, 100 * 3600), ("h", 3600, 3600), ("min", 60, 60), ("s", 1, 1))
+    at = next((at for at, (_, _, least_s) in enumerate(units) if whole_s >= least_s), 3)
+    shown = list[str]()
+    for unit, length_s, _ in units[at : at + 2]:
+        count, whole_s = divmod(whole_s, length_s)
+        shown += [f"{count} {unit}"] if count or not shown else []
+    return " ".join(shown)
 
 
 def seconds(value: object) -> float:
@@ -137,7 +147,9 @@ def size_or_share(value: object) -> object:
     if isinstance(value, str) and (share := _NODE_SHARE.fullmatch(value.strip())):
         return NodeShare(percent(share[1], "60% of node"))
     if isinstance(value, str) and "%" in value:
-        raise ValueError(f"{value[:80]!r} is no share of a node; write, for example, 60% of node")
+        raise ValueError(
+            f"{value[:80]!r} is not a share of a node; write, for example, 60% of node"
+        )
     return value if isinstance(value, NodeShare) else whole_mib(value)
 
 

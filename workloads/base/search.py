@@ -7,11 +7,11 @@ A load is a rate in operations per second, or a number of threads. The rule:
 2. Then probe the geometric mean of the highest load kept and the lowest load rejected.
 3. Measure longer after each rejection: near the limit, chance decides a short window.
 4. Measure again what the first length of window decided, once the search comes near it: servers may not have
-   warmed up, and a queue may not have grown. Then go on close by, upwards or downwards.
+   warmed up, and a queue may not have grown. Then continue near it, upwards or downwards.
 5. End when both are one step apart, and the answer was kept in the longest window. Or with the last probe.
 
 Doubling finds the scale in a few probes, wherever the first one starts, and the mean then halves the distance
-of the logarithms. Source: `findmax` of NoSQLBench, which steps back on a rejection and measures longer, too.
+of the logarithms. Source: `findmax` of NoSQLBench, which also steps back on a rejection and measures longer.
 """
 
 from __future__ import annotations

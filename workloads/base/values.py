@@ -69,7 +69,7 @@ class GuestCpu(Frozen):
     """CPU time of a node's guest, and time spent waiting for a core, in seconds as the host counts them,
     between two readings around the window. Epoch seconds are the controller's.
 
-    Of a container: time for which its quota stopped it (throttled), and how many of its processes the kernel
+    For a container: time for which its quota stopped it (throttled), and how many of its processes the kernel
     killed at its memory limit.
     """
 
@@ -106,7 +106,7 @@ class ColdProof(Frozen):
 
 class OthersLoad(Frozen):
     """What others did on an existing cluster around a trial, by the cluster's counters. None: it did not
-    tell.
+    report them.
 
     seconds: between the two readings, a few more than the window. regionservers_gone: those that stopped or
     restarted. faults: why something is not known.
@@ -129,7 +129,7 @@ class ExportedFile(Frozen):
 
 
 class ExportedSeries(Frozen):
-    """What a Prometheus server counted during a trial. The files have this machine's time. clock_lead_s: of
+    """What a Prometheus server counted during a trial. The files have this machine's time. clock_lead_s: that of
     the server's clock. faults: why something is not known."""
 
     url: str
@@ -145,11 +145,11 @@ class CacheUse(Frozen):
 
     declared: what the variant caches blocks in: heap, offheap, file, mmap or pmem; None: it declares nothing.
     engines: what each RegionServer says that it uses, where it is declared. L1 is on the heap; with a cache
-    beside it, L1 has indexes and Bloom filters alone, and L2 the data. size_mib: of L2, on each server.
+    beside it, L1 has only indexes and Bloom filters, and L2 the data. size_mib: of L2, on each server.
     used_mib: of blocks in the declared one of all servers, at the end. faults: why something is not known.
 
     hdfs_pmem: the same of DataNodes, which count no hits. L2 is in bytes: misses are what they read from
-    disks, and hits the rest of what was asked for.
+    disks, and hits the rest of the requested bytes.
     """
 
     declared: str | None

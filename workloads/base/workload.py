@@ -146,11 +146,11 @@ class WorkloadKind:
     parameters: Mapping[str, str] = field(default_factory=dict)
     """What distinguishes its test cases in summary.json, by name: the meaning, with its unit."""
     tables: tuple[Table, ...] = ()
-    """Tables that its readers make. Those of our own workloads are in `workloads/tables/tables.toml`."""
+    """Tables that its readers make. Our own workloads declare theirs in `workloads/tables/tables.toml`."""
     readers: Mapping[str, Reader] = field(default_factory=dict)
-    """By kind of file, as `TestCase.raw_files` names them. Those of our own are in `workloads/rows/raw`."""
+    """By kind of file, as `TestCase.raw_files` names them. Our own readers are in `workloads/rows/raw`."""
     facts: Callable[[Rows], Facts] | None = None
-    """Metrics and checks of a trial, from its rows. Those of our own are in `workloads/rows/facts.py`, which
+    """Metrics and checks of a trial, from its rows. Our own are in `workloads/rows/facts.py`, which
     Spark's executors load without the models of test cases."""
     imported: type[TestCase] | None = None
     """A test case of records that others made; None: they cannot be imported."""

@@ -21,7 +21,7 @@ from density_study.workloads.base.yaml_text import Document
 UNKNOWN, MISSING = "extra_forbidden", "missing"
 _MEANT = "did you mean"
 MOST_LETTERS = 3000
-"""Of all faults that are named."""
+"""Letters of all named faults together."""
 
 
 def fault_of(

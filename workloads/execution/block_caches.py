@@ -92,7 +92,7 @@ def _server(ask: Fetch, url: str) -> Mapping[str, Any]:
 
 def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading) -> CacheUse:
     """What the caches did between two readings, summed over the servers. A number is None if a server did not
-    tell it, or restarted."""
+    report it, or restarted."""
     names = cluster.endpoints.all("regionserver.http")
     growth = [
         {key: count - before.counters[name][key] for key, count in after.counters[name].items()}
@@ -116,7 +116,7 @@ def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading
 
 
 def _engine(conf: list[Mapping[str, str]], pools: list[Mapping[str, object]], mib: int) -> str:
-    """`heap` without a cache beside it. Of an engine that takes all its memory at once: with a remark if the
+    """`heap` without a cache beside it. For an engine that takes all its memory at once: with a remark if the
     JVM has less than the `mib` that the variant declares."""
     values = (str(one["value"]) for one in conf if one["key"] == _ENGINE)
     engine = next(values, "").partition(":")[0] or "heap"

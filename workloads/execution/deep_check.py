@@ -48,7 +48,7 @@ def deep_checks(
     study = read_study(spec, overrides).study
     if study.existing is None:
         raise InputError(
-            "--deep tries what a study does on a cluster of others; this study builds its own.",
+            "--deep is for existing clusters; this study builds its own.",
             f"study {study.study!r}",
             "run it without --deep.",
         )
@@ -87,7 +87,9 @@ def _fault(run: Run, step: Step, message: str) -> StudyError:
     said = [message, *(path.read_text(errors="replace")[-_TAIL:] for path in _errors(run, step))]
     remedy = next(filter(None, map(remedy_for, said)), "")
     return StudyError(
-        message.rstrip("."), step.build, remedy or "see the cluster's logs, or run `study run`."
+        message.rstrip("."),
+        step.build,
+        remedy or "read the cluster's logs, or run `study run SPEC`.",
     )
 
 

@@ -37,7 +37,7 @@ ENDED = "the kept cluster was taken down"
 
 @dataclass(frozen=True)
 class Kept:
-    """A cluster that is kept on this machine. `tag`: of its run, in the folder `root`. `until`: epoch
+    """A cluster that is kept on this machine. `tag`: that of its run, in the folder `root`. `until`: epoch
     seconds."""
 
     tag: str
@@ -48,7 +48,7 @@ class Kept:
 
     @property
     def folder(self) -> Path:
-        """Of the build."""
+        """For the build."""
         return self.root / "builds" / self.build
 
     @property
@@ -117,9 +117,9 @@ def keep(run: Run, step: Step, seconds: float, ready: Callable[[Kept], None]) ->
 
 
 def hold(run: Run) -> None:
-    """Keep the cluster that `study run --keep` asked for, until its time is over or until it is released.
+    """Keep the cluster that `study run --keep` requested, until its time is over or until it is released.
 
-    Returns at once if nothing was asked, or if that cluster does not stand. The caller takes it down.
+    Returns at once if nothing was requested, or if that cluster is down. The caller takes it down.
     """
     asked = keep_asked(run)
     build = build_to_keep(run, asked) if asked else None

@@ -182,8 +182,8 @@ def _profiles(running: _Running) -> Iterator[Path]:
 
 
 def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
-    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host. Those of an
-    existing cluster are asked by the client's machine."""
+    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host. The client's
+    machine queries those of an existing cluster."""
     names = {machine.name for machine in machines}
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     for node in cluster.topology.nodes:

@@ -28,7 +28,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.plain_file import read_plain
 from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
-from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
+from density_study.workloads.execution.run import ASKED, Run, has_ended, import_of, load_run
 from density_study.workloads.planning.plan import (
     Extension,
     Plan,
@@ -48,8 +48,6 @@ from density_study.workloads.study.study_file import StudyFile, read_study
 
 log = logging.getLogger(__name__)
 QUEUE_LOOK_EVERY_S = 5.0
-ASKED = "asked.yaml"
-"""The study as a person wrote it, in the folder of a run whose study was fitted into a budget."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def open_run(
 
     `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
     reject the plan of a new run, `fits` that of a resumed one too. `fit` makes the study of a new run from
-    the one that is asked for. `report` gets the result of each preflight
+    the requested one. `report` gets the result of each preflight
     check. Without `wait`, HostBusyError also for a study that is to queue for a busy host.
     """
     own_runs.keep_others_out()
@@ -154,7 +152,7 @@ def open_run(
 def _study_file(
     spec: Path, overrides: Mapping[str, object] | None, runs: Path, request: RunRequest
 ) -> StudyFile:
-    """The study in `spec`. What an earlier version accepted is refused for new runs alone."""
+    """The study in `spec`. What an earlier version accepted is refused only for new runs."""
     try:
         return read_study(spec, overrides)
     except InputError:

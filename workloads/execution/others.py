@@ -17,10 +17,10 @@ from density_study.workloads.ycsb.table_tool import table_tool
 
 @dataclass(frozen=True)
 class OthersReading:
-    """Counters that only grow. None: the cluster did not tell.
+    """Counters that only grow. None: the cluster did not report them.
 
-    `requests`: to the regions of others' tables, since each was opened. `vcore_s`: of each of others' YARN
-    applications. `servers`: RegionServers, by names that change when they restart.
+    `requests`: to the regions of others' tables, since each was opened. `vcore_s`: that of each of others'
+    YARN applications. `servers`: RegionServers, by names that change when they restart.
     """
 
     epoch_s: float

@@ -108,5 +108,5 @@ def _free_place(root: Path) -> Path:
     if aside.is_symlink():
         aside.unlink()
     elif aside.exists():
-        shutil.rmtree(aside)  # of a removal that was killed
+        shutil.rmtree(aside)  # left by a removal that was killed
     return aside

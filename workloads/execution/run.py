@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,11 +24,15 @@ from density_study.cluster.state.events import (
 )
 from density_study.cluster.state.journal import JOURNAL, Journal, events_among, run_folders
 from density_study.cluster.state.own_runs import PLAN, STUDY
-from density_study.cluster.state.plain_file import open_plain, read_plain
+from density_study.cluster.state.plain_file import NotPlainError, open_plain, read_plain
 from density_study.workloads.base.yaml_text import MAX_BYTES as MAX_STUDY_BYTES
 from density_study.workloads.planning.plan import Plan, read_plan
+from density_study.workloads.study.shipped import name_of, shipped_studies
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
+
+ASKED = "asked.yaml"
+"""The study as a person wrote it, in the folder of a run whose study was fitted into a budget."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,20 @@ def study_of(root: Path) -> Study:
     path = root / STUDY
     text = read_plain(path, MAX_STUDY_BYTES).decode("utf-8", "replace")
     return parse_study(text, str(path), recorded=True).study
+
+
+def spec_of(root: Path) -> str:
+    """What `study run` takes to resume or extend the run in `root`: the name of the shipped study that it is,
+    else the run's own copy of its study."""
+    copy = next(
+        path for path in (root / ASKED, root / STUDY) if path.exists() or path.name == STUDY
+    )
+    with suppress(OSError, NotPlainError):
+        text = read_plain(copy, MAX_STUDY_BYTES)
+        for path in shipped_studies().values():
+            if path.read_bytes() == text:
+                return name_of(path)
+    return str(copy)
 
 
 def load_run(root: Path) -> Run:

@@ -1,4 +1,4 @@
-"""`RunFacts`: what the lists of runs show of each one, from its folder alone."""
+"""`RunFacts`: what the lists of runs show of each one, from only its folder."""
 
 from __future__ import annotations
 

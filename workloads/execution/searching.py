@@ -1,7 +1,7 @@
 """Carries a search on: chooses the load of its next probe from the records of those before, and judges a
 probe by its record.
 
-Both are functions of the records, so that a run that was killed goes on with the same search.
+Both are functions of the records, and a killed run resumes the same search.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def judged(manifest: Manifest, record: Path) -> Probe:
 
 def _search(step: Step) -> Search:
     if step.test_case is None or step.test_case.sought is None:
-        raise ValueError(f"step {step.index} is no probe")
+        raise ValueError(f"step {step.index} is not a probe")
     return step.test_case.sought
 
 

@@ -146,7 +146,7 @@ def build_to_keep(run: Run, asked: KeepAsked, acts: Acts | None = None) -> str |
 
 
 def keep_asked(run: Run) -> KeepAsked | None:
-    """What `study run --keep` asked of this opening of the run."""
+    """What `study run --keep` requested when the run was opened."""
     return next(iter(run.journal.since_opening(KeepAsked)), None)
 
 
@@ -171,7 +171,7 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
             why = "all trials of this build have their records, or were not needed"
             return StepOutcome(step, "skipped", why)
         if acts.is_ready(step.build):
-            return StepOutcome(step, "ok", "it stands already")
+            return StepOutcome(step, "ok", "it is up")
     elif step.build not in acts.standing:
         return StepOutcome(step, "skipped", "nothing of this build stands")
     return None
@@ -217,7 +217,7 @@ def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
 
 
 def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
-    for build in {*acts.standing, step.build}:  # of killed steps: only one cluster may stand
+    for build in {*acts.standing, step.build}:  # left by killed steps: only one cluster may run
         tear_down(run.site(build), run.journal)
     close_unfinished(run.records, KILLED)
     site = run.site(step.build)
@@ -315,8 +315,8 @@ def _due(run: Run, acts: Acts) -> set[str]:
 def _final(run: Run) -> set[str]:
     """Trials with a complete or failed record, and those that the run did not need.
 
-    The journal knows the state of nearly all of them. A manifest is read only if the journal does not: of an
-    incomplete record, or after a crash between closing a record and writing the journal.
+    The journal knows the state of nearly all of them. A manifest is read only if the journal does not, as for
+    an incomplete record, or after a crash between closing a record and writing the journal.
     """
     last = {entry.trial: entry for entry in run.journal.events(TrialState)}
     final = {

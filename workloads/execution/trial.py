@@ -213,7 +213,7 @@ def _measure_now(run: Run, step: Step, context: TrialContext, progress: _Progres
 
 
 def window_of(clients: Sequence[ClientRun], test_case: TestCase) -> Window:
-    """From start to exit. Of several clients that start together: the time in which all of them run, where
+    """From start to exit. For several clients that start together: the time in which all of them run, where
     they run for a fixed time; a load lasts until its last row."""
     ends = [client.end_epoch_s for client in clients]
     begun = [client.begin_epoch_s for client in clients if client.begin_epoch_s is not None]

@@ -1,5 +1,6 @@
 """Whether records that lie together can be of one run: a job's history and reduce output with its result, a
-client's logs and standard error with its summary. A folder is no proof: it may hold those of the day before.
+client's logs and standard error with its summary. A folder proves nothing: it may hold those of the day
+before.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def printed(piece: Piece) -> tuple[object, ...] | None:
 
 
 def of_one_run(piece: Piece, sha256: str) -> object:
-    """What a copy of the piece has, too, and a piece of another run has not. None where others may have it:
+    """What a copy of the piece also has, and a piece of another run has not. None where others may have it:
     of clients that did nothing or clean up at the same time, and of reduce outputs, which have no times.
     sha256: of the piece's file."""
     if piece.kind in ("ycsb-hdr", "dfsio-history"):

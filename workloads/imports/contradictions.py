@@ -22,9 +22,9 @@ from density_study.workloads.imports.ycsb.shares import (
 from density_study.workloads.ycsb.mixes import MIXES, is_load
 
 MOST_MORE = 1.01
-"""Of work over that requested."""
+"""For work over that requested."""
 SHORT_S, LONG_S, LONG = 2.0, 60.0, 2.0
-"""A window holds the start of a client, too; it is not twice as long as the run and a minute."""
+"""A window includes the start of a client; it is not twice as long as the run and a minute."""
 SIGMAS = 3.0
 
 
@@ -79,4 +79,4 @@ def of_dfsio(entry: DfsioEntry, facts: DfsioFacts) -> Iterator[str]:
         yield f"files: {entry.files:,} in the map, and the result is of {facts.files:,}"
     size, each = entry.file_size, facts.file_mib
     if size and each is not None and not 1 / MOST_MORE <= each / size <= MOST_MORE:
-        yield f"file_size: {size:,} MiB in the map, and the job processed {each:,.0f} MiB a file"
+        yield f"file_size: {size:,} MiB in the map, and the job processed {each:,.0f} MiB per file"

@@ -17,7 +17,7 @@ from density_study.workloads.imports.trials import ImportedTrial
 from density_study.workloads.imports.ycsb.shares import in_words, shares
 
 MOST_DIFFERENCE = 0.01
-"""Of the operations counted, and those that the client's own run time and rate stand for."""
+"""For the operations counted, and those that the client's own run time and rate stand for."""
 FILE_HEADER = ("file", "format", "content", "time (UTC)")
 TRIAL_HEADER = ("trial", "files", "window from", "unknown", "only in the map")
 _NAMES = {

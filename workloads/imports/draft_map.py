@@ -17,7 +17,7 @@ _WORKLOAD_FILE = re.compile(r".*workload([a-f])")
 
 
 def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = "") -> str:
-    """YAML text. name: of the study."""
+    """YAML text. name: that of the study."""
     pieces = [piece for found in recognised.values() for piece in found.pieces]
     drafts = guessed_trials(pieces, time_zone)
     used = {id(piece) for draft in drafts for piece in (*draft.main, *draft.more)}
@@ -25,7 +25,7 @@ def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = 
         "# Map of an import, drafted by `study import --init`. Complete it, then:",
         "#   study import FOLDER --dry-run    shows what is still unknown",
         "#   study import FOLDER              imports, analyses and reports",
-        "# docs/reference/import-map.md lists every key. What you do not know, leave out.",
+        "# The documentation's page *Import map* lists every key. Leave out what you do not know.",
         f"study: {name}",
         "# question: What should the report answer?",
         "# about: {hadoop: 3.3.6, hbase: 2.5.8}  # what you know of the system",

@@ -83,7 +83,7 @@ def _folder(piece: Piece) -> PurePosixPath:
 def _agreeing(
     result: Piece, pieces: Sequence[Piece], results: Sequence[Piece], time_zone: str
 ) -> list[Piece]:
-    """Of `_belonging`, those that can be of the same run; of several histories or sums that can, none."""
+    """For `_belonging`, those that can be of the same run; of several histories or sums that can, none."""
     found = [
         piece
         for piece in _belonging(result, pieces, results)

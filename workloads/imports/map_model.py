@@ -166,7 +166,7 @@ class FileEntry(Frozen):
     )
     host: HostName | None = Field(
         None,
-        description="Host that wrote the file: of a monitor, if not the file's own; of a client.",
+        description="Host that wrote the file; for a monitor only if the file does not name it.",
     )
     client: Name | None = Field(None, description="YCSB client. Default: ycsb-1, ycsb-2, ...")
     time_zone: TimeZone | None = Field(None, description="Time zone of the file's local times.")

@@ -33,9 +33,9 @@ class YcsbFacts:
     """What a YCSB client printed about its run. `properties` are the `-p` options of its command line.
 
     at: local time of a status line, and the seconds and operations it reports. counts: attempts by
-    operation as users asked for them. failed: of these. unexpected: reads with another content than was
+    operation as users requested them. failed: failed ones. unexpected: reads with another content than was
     written. implied: operations that run time and rate stand for. problem: why the run failed, as its own
-    output shows. printed: a hash of all numbers of the summary, equal for copies alone.
+    output shows. printed: a hash of all numbers of the summary, equal only for copies.
     """
 
     argv: tuple[str, ...] = ()
@@ -92,9 +92,10 @@ class SpanFacts:
     """The span of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has
     none.
 
-    subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
-    need a time zone. bad_lines: lines that the analysis will report and not read. lacks: what no row of a
-    monitor has. tasks: maps of a history, streams of a reduce output; mib and per_stream_mib_s of the latter.
+    subject: host of a monitor, measurement of a log, name of a job. period_s: that of a monitor. local: its
+    times need a time zone. bad_lines: lines that the analysis will report and not read. lacks: what no row of
+    a monitor has. tasks: maps of a history, streams of a reduce output; mib and per_stream_mib_s of the
+    latter.
     """
 
     subject: str = ""

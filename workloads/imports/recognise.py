@@ -55,8 +55,8 @@ _SIGNS = (
 
 
 def files_of(folder: Path) -> tuple[str, ...]:
-    """Plain files below the folder, sorted, as paths with slashes. InputError if it is no folder or has too
-    many. Links are left out: they may lead anywhere."""
+    """Plain files below the folder, sorted, as paths with slashes. InputError if it is not a folder or has
+    too many. Links are left out: they may lead anywhere."""
     if not folder.is_dir():
         raise InputError("this is not a folder.", str(folder), "name the folder with the records.")
     plain = (path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode))
@@ -71,7 +71,7 @@ def files_of(folder: Path) -> tuple[str, ...]:
 
 
 def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
-    """What the file holds. time_zone: of a monitor's local times.
+    """What the file holds. time_zone: that of a monitor's local times.
 
     A file is looked at as text only if it has a sign of a known format: a folder may also hold large files
     of other kinds.
@@ -94,7 +94,7 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
         return refused("encoded in UTF-16: convert it to UTF-8 first", digest)
     if b"\r" in data and b"\n" not in data:
         return refused(
-            "lines end in carriage returns alone: convert them, by tr '\\r' '\\n'", digest
+            "lines end in bare carriage returns: convert them, by tr '\\r' '\\n'", digest
         )
     if look_alike := foreign(data, only_look_alikes=True):
         return refused(str(look_alike), digest)

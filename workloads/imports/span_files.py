@@ -64,7 +64,7 @@ def has_sums(text: Text) -> bool:
 
 
 def span_piece(text: Text, kind: Kind, time_zone: str = "") -> Piece | Refused:
-    """time_zone: of a monitor's local times."""
+    """time_zone: that of a monitor's local times."""
     try:
         facts = _READ[kind](text, time_zone)
     except ParseError as error:

@@ -26,7 +26,7 @@ from density_study.workloads.record.recorded import (
 )
 from density_study.workloads.testdfsio.imported import ImportedDfsio
 
-# Kinds that are of one trial alone; a monitor's file may cover many.
+# Kinds that belong to only one trial; a monitor's file may cover many.
 _RESULTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-hdr", "dfsio-results", "dfsio-io", "dfsio-history")
 _COLD_MODES = ("read", "backward", "skip")
 

@@ -1,4 +1,4 @@
-"""Sends commands to a running JVM, like jcmd, which hosts with a runtime alone do not have.
+"""Sends commands to a running JVM, like jcmd, which hosts with only a runtime do not have.
 
 The protocol is HotSpot's own, the same from JDK 5 to 25: a file .attach_pid<pid> and SIGQUIT make the JVM
 open a socket .java_pid<pid>. Linux, JVMs of the same user, standard library only.
@@ -25,7 +25,7 @@ def jcmd(pid: int, command: str) -> str:
 def load_agent(pid: int, library: Path, options: str) -> None:
     """Load a native agent, or call it again if it is loaded. OSError if it refuses."""
     answer = _send(pid, "load", str(library), "true", options)
-    # the agent's own code: "return code: 0", or the number alone before JDK 21
+    # the agent's own code: "return code: 0", or only the number before JDK 21
     if answer.strip().rpartition(" ")[2] not in ("0", ""):
         raise OSError(f"JVM {pid} refused {library.name}: {answer.strip()}")
 

@@ -4,7 +4,8 @@ A hidden neighbour of a virtual machine, a lower clock frequency or a throttled 
 and no counter of the guest shows it. The same work then takes longer.
 
 Around the trial, while the cluster rests, blocks of rounds follow each other without a pause: longer than a
-scheduler's time slice, so that a stolen core is seen, too. Within the trial it is one round a period, for the
+scheduler's time slice, which also shows a stolen core. Within the trial it is one round a period, for
+the
 chart: there the trial's own load slows it down.
 
 One for each host and guest. It is not pinned: the kernel gives it an idle core, as it does a daemon's
@@ -26,13 +27,13 @@ from density_study.workloads.monitors.rounds import hold_stop, stopped_within, u
 
 NAME = "canary"
 ITERATIONS = 2000
-"""Of a key derivation: about half a millisecond in registers and the first cache."""
+"""For a key derivation: about half a millisecond in registers and the first cache."""
 BUFFER_BYTES, PART_BYTES = 32 * 2**20, 2**20
 """Each round copies the next part of a buffer, which other programs have driven out of the caches."""
 ROUNDS = 8
-"""Of a block: several milliseconds."""
+"""For a block: several milliseconds."""
 BLOCKS, REST_S = 20, 0.005
-"""Of a burst, and between them."""
+"""For a burst, and between them."""
 START_S = 0.2
 """In which the other monitors of the machine start."""
 _WORDS = b"density-study-01"
@@ -48,7 +49,7 @@ class Canary:
         self.times_us(1)  # loads the library
 
     def times_us(self, rounds: int) -> tuple[float, float]:
-        """Mean time of the computation, and of the copy, over so many rounds, one after the other."""
+        """Mean time of the computation, and of the copy, over this number of rounds, one after the other."""
         compute_ns = memory_ns = 0
         for _ in range(rounds):
             begun_ns = time.perf_counter_ns()

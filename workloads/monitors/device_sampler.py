@@ -30,7 +30,7 @@ from density_study.workloads.monitors.rounds import hold_stop, stopped_within, u
 
 
 def _tag() -> str:
-    """Of the build."""
+    """For the build."""
     return os.environ.get("STUDY_TAG", "")
 
 
@@ -67,7 +67,7 @@ def run(
         stopped = False
         while not stopped:
             epoch_s = time.time()
-            # a round without a source is a sample, too: the machine has no such daemon, or disk
+            # a round without a source is also a sample: the machine has no such daemon, or disk
             file.write(rows(epoch_s, columns, read() or {HOST: {}}))
             file.flush()
             wait_s = period_s + JMX_FRESH_S if asks else until_next(period_s)

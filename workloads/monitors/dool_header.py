@@ -31,7 +31,7 @@ _TIMES = (
     (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")  # by DSTAT_TIMEFMT
-_TOTAL_CPU = ("total cpu usage", "total usage")  # of dstat and dool, and of pcp-dstat
+_TOTAL_CPU = ("total cpu usage", "total usage")  # in dstat and dool, and in pcp-dstat
 DAY_S = 86400.0
 _LEAP_YEAR = 2004
 _BITS_SINCE = (1, 3)

@@ -127,7 +127,8 @@ class _Reader:
         return GcRow(line.number, host, epoch_s, daemon, pause)
 
     def _is_new(self, daemon: str, pause: Pause) -> bool:
-        """Whether the pause is no safepoint that is too short, or that is the collection before it."""
+        """Whether the pause counts: it is not too short, and not the safepoint of the collection before
+        it."""
         if pause.kind == "gc pause":
             self._collections[daemon] = pause
             return True
@@ -142,7 +143,7 @@ class _Reader:
 def pause_of(text: str) -> Pause | None:
     """The pause that a line of a JVM's unified log reports at its end; None for other lines.
 
-    RejectedError if the line is no line of a unified log, or a pause has no time.
+    RejectedError if the line does not belong to a unified log, or a pause has no time.
     """
     decorated = _DECORATED.fullmatch(text)
     if decorated is None:

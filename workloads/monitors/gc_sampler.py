@@ -2,7 +2,7 @@
 
     python -m density_study.workloads.monitors.gc_sampler --host H --period 1 --output FILE --tag TAG
 
-The JVMs of TAG's daemons on this machine are told by the attach protocol, so that they need no flag: each
+The JVMs of TAG's daemons on this machine get commands by the attach protocol and need no flag: each
 writes a log beside its own, which is read once a period, and removed at the end. Ends on TERM or INT.
 """
 
@@ -37,7 +37,7 @@ class JvmLog:
     read_bytes: int = 0
 
     def begin(self) -> None:
-        """OSError if the JVM cannot be told."""
+        """OSError if the JVM cannot be reached."""
         jcmd(self.pid, f"VM.log output={self.path} output_options=filecount=0 what={WHAT} "
                        f"decorators={DECORATIONS}")  # fmt: skip
 
@@ -72,7 +72,7 @@ def jvms(tag: str) -> Iterator[JvmLog]:
 
 
 def run(host: str, period_s: float, output: Path, tag: str) -> None:
-    """Collect until TERM or INT. OSError if a JVM cannot be told."""
+    """Collect until TERM or INT. OSError if a JVM cannot be reached."""
     hold_stop()
     logs = []
     with output.open("w", encoding="utf-8") as file:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from density_study.workloads.monitors.devices import declarations
 
 MOST_BYTES = 2**24
-"""Of one answer; what it cuts off is no JSON."""
+"""Limit of one answer; a cut answer is not JSON."""
 COOKIE = "hadoop.auth="
 LOGIN_S = 10.0
 Bean = tuple[str, Sequence[Sequence[Any]]]
@@ -39,7 +39,7 @@ class JmxPoller:
         ]
 
     def read(self) -> dict[str, Mapping[str, float]]:
-        """The columns of each daemon, all asked at once; none of one that does not answer in time."""
+        """The columns of each daemon, all queried at once; none of one that does not answer in time."""
         threads = [daemon.ask() for daemon in self._daemons]
         for thread in threads:
             thread.join(self._timeout_s)
@@ -47,7 +47,7 @@ class JmxPoller:
 
 
 def beans_of(daemon: str) -> list[Bean]:
-    """What a daemon of this name is asked for: `w1/regionserver-2` is a regionserver."""
+    """The beans to query of a daemon with this name: `w1/regionserver-2` is a regionserver."""
     role = daemon.rpartition("/")[2].partition("-")[0]
     return [
         (bean["query"], bean["attributes"])

@@ -21,7 +21,7 @@ _UNITS_MS = {"throttled_usec": 1e-3, "throttled_time": 1e-6}  # version 2, and 1
 
 
 class Limits:
-    """tag: of the build. A process may be moved between cgroups, so each round reads where it is."""
+    """tag: that of the build. A process may be moved between cgroups, so each round reads where it is."""
 
     def __init__(self, tag: str, root: Path = ROOT) -> None:
         self._nodes, self._root = TaggedNodes(tag), root
@@ -38,7 +38,7 @@ class Limits:
         }
 
     def cgroups(self, pid: int) -> Iterator[str]:
-        """Paths of the process's cgroup for the CPU and of those above, which may have limits, too."""
+        """Paths of the process's cgroup for the CPU and of those above, which may also have limits."""
         with suppress(OSError):
             for line in (self._root / f"proc/{pid}/cgroup").read_text().splitlines():
                 _, controllers, path = line.split(":", 2)

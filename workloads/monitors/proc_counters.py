@@ -92,7 +92,7 @@ def disks(proc: Path = PROC) -> Counters:
 
 
 class Sockets:
-    """TCP's counters of this network namespace and of those of the study's nodes, and cards. tag: of the
+    """TCP's counters of this network namespace and of those of the study's nodes, and cards. tag: that of the
     build."""
 
     def __init__(self, tag: str, proc: Path = PROC) -> None:
@@ -106,7 +106,7 @@ class Sockets:
         }
 
     def of_nodes(self, by_pid: Mapping[int, str]) -> Counters:
-        """Of each network namespace that is not this one: by its node, or `nodes` if several share it."""
+        """For each network namespace that is not this one: by its node, or `nodes` if several share it."""
         own = (self._proc / "self" / "ns" / "net").readlink()
         found: dict[Path, tuple[set[str], dict[str, float]]] = {}
         for pid, node in by_pid.items():
@@ -192,7 +192,7 @@ class Kernel:
 
 
 def network(proc: Path = PROC) -> Counters:
-    """Of each CPU: packets that it processed, and milliseconds in softirq, of which packets are the most."""
+    """For each CPU: packets that it processed, and milliseconds in softirq, of which packets are the most."""
     spent: dict[int, float] = {}
     for line in (proc / "stat").read_text().splitlines():
         name, *fields = line.split()

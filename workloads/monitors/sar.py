@@ -25,7 +25,7 @@ from density_study.workloads.monitors.dool_header import YEARS_S
 HEADER = "# hostname;interval;timestamp"
 NO_HEADER = f"no sar file in CSV: no line '{HEADER};...'"
 ALL_CPUS = ("-1", "all")
-# sysstat 12.7.1 and later name the zone of local times, too: EST, CEST, +0530. Such names are ambiguous.
+# sysstat 12.7.1 and later also name the zone of local times: EST, CEST, +0530. Such names are ambiguous.
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: (UTC)| [A-Z]{1,5}| [+-][0-9]{2,4})?"
 )

@@ -11,7 +11,7 @@ LOOKED_FOR = 5
 
 
 class TaggedNodes:
-    """tag: of the build."""
+    """tag: that of the build."""
 
     def __init__(self, tag: str) -> None:
         self._processes = Processes(tag)

@@ -32,7 +32,7 @@ def facts(rows: Rows) -> Facts:
     recall and precision of each calling stage over all its genomes; load_rate of one node's loader."""
     trial, stages = rows.trial, rows.of("pipeline_stages")
     answers = rows.of("pipeline_answers")
-    # CALL is the last stage of a genome alone
+    # CALL is the last stage of a single genome
     done = sum(row["stage"] == CALL and row["exit_code"] == 0 for row in stages) if stages else None
     metrics: list[Row] = []
     length_s = window_s(trial)
@@ -65,7 +65,7 @@ def _seconds(row: Row) -> float:
 
 
 def _cost(trial: Row, stage: str, rows: Sequence[Row]) -> Iterator[Row]:
-    """Of one genome of the trial, those of a cohort included; None if a value is not known."""
+    """For one genome of the trial, those of a cohort included; None if a value is not known."""
     genomes = 1 if stage == IMPORTANCE else trial["genomes"]
 
     def each(values: Iterable[float | None]) -> float | None:

@@ -1,4 +1,4 @@
-"""Metrics of the genomics pipeline. Those of a stage have its scope, `stage:<name>`."""
+"""Metrics of the genomics pipeline. The metrics of a stage have its scope, `stage:<name>`."""
 
 from __future__ import annotations
 

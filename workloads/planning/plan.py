@@ -155,7 +155,7 @@ def make_plan(
     study: Study, hosts: Sequence[Host], only: Sequence[str] = (), sizing: Sizing | None = None
 ) -> Plan:
     """The plan of `study` on resolved `hosts` (no `auto` left) for the test cases that match `only`. sizing:
-    of its daemons; None: by the memory of the hosts.
+    that of its daemons; None: by the memory of the hosts.
 
     InputError if a density does not fit, no test case matches, or a topology cannot run a test case.
     """
@@ -286,7 +286,7 @@ def _topologies(
     # nobody asked for the control variant: it is one of stores with RegionServers
     is_asked = "regionservers_per_node" in study.factors.model_fields_set
     store = study.store.store
-    # the durability of the study's own store is in the topologies' names, too
+    # the durability of the study's own store is also in the topologies' names
     levels = {} if store == default_store() else {"store": store.level}
     sizing = sizing or study.stack.yarn.over(sizing_of(hosts))
     variants = [

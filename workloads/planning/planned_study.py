@@ -52,7 +52,7 @@ def plan_study(
 
 def outlined_study(spec: Path) -> PlannedStudy:
     """The study in `spec` with a plan of the shape that a run on real hosts has: its builds and trials, in
-    their order. Depends on the file alone."""
+    their order. Depends only on the file."""
     file = read_study(spec)
     with file.placing_faults():
         return PlannedStudy(file, make_plan(file.study, assumed_hosts(file.study)))
@@ -124,7 +124,7 @@ def _check_writable(runs: Path) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Whether the path exists. A dangling link exists, too."""
+    """Whether the path exists. A dangling link also exists."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -116,5 +116,5 @@ def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:
 
 def _positive(number: int) -> int:
     if number <= 0:
-        raise ValueError(f"{number} is no amount of cores or memory")
+        raise ValueError(f"{number} is not an amount of cores or memory")
     return number

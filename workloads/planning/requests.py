@@ -1,4 +1,4 @@
-"""What a study will request of a cluster of others, by kind: its plan is a dry run. Pure."""
+"""What a study will request of an existing cluster, by kind: its plan is a dry run. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Requests:
 
 
 def requests_of(plan: Plan) -> tuple[Requests, ...]:
-    """Of all clusters of others in the plan together; empty if it builds its own, or is of another store."""
+    """For all existing clusters in the plan together; empty if it builds its own, or is of another store."""
     others = {
         name for name, one in plan.topologies.items()
         if isinstance(one, ExistingTopology) and one.existing.endpoint is None

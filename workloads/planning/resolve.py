@@ -22,7 +22,7 @@ from density_study.workloads.study.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
 PROBES = 4
-"""Of a disk that does not show its disk type at once; each takes about a second."""
+"""For a disk that does not show its disk type at once; each takes about a second."""
 ASSUMED_CORES = 64
 ASSUMED_MEMORY_MIB = 2**20
 
@@ -46,7 +46,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """The hosts of `resolve_hosts` for a plan: disk types are as declared, because a probe would write to the
     disk.
 
-    `assumed_disk_type` replaces `auto`. Other hosts are contacted for cores or memory that are `auto` alone.
+    `assumed_disk_type` replaces `auto`. Other hosts are contacted only for cores or memory that are `auto`.
     Nothing is written on any host; known_hosts, which ssh must read, is in a temporary folder meanwhile.
     """
     rules = rules_of(study.provider)
@@ -67,7 +67,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
 def _over_ssh(
     study: Study, ssh: SshSpec, runs: Path, known_hosts: Path, *, probed: bool
 ) -> tuple[Host, ...]:
-    """Of an existing cluster, the client is this machine."""
+    """For an existing cluster, the client is this machine."""
     here = _this_machine(study, runs, probed=False) if study.existing else {}
     addresses = {host.name: host.address for host in _remote(study)}
     login = ssh.login(str(known_hosts))
@@ -77,14 +77,14 @@ def _over_ssh(
 
 def unknown_hosts(study: Study) -> tuple[str, ...]:
     """Names of the hosts that only SSH can tell the cores or the memory of, where a plan depends on them: not
-    on those of an existing cluster, which are watched alone."""
+    on those of an existing cluster, which are only watched."""
     if rules_of(study.provider).declares_hosts or study.ssh is None or study.existing:
         return ()
     return tuple(host.name for host in _remote(study) if "auto" in (host.cores, host.memory))
 
 
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
-    """Hosts as the study alone describes them, for the shape of its plan: no machine is looked at. What is
+    """Hosts as only the study describes them, for the shape of its plan: no machine is looked at. What is
     `auto` is assumed to be large enough, and its disk type as in `planned_hosts`."""
     rules = rules_of(study.provider)
     if rules.declares_hosts:

@@ -11,7 +11,7 @@ from density_study.workloads.planning.trial_order import PlannedTrial
 
 
 class Estimates:
-    """Of one build, asked in the order of its trials: what one wrote or warmed up costs others nothing.
+    """For one build, called in the order of its trials: what one wrote or warmed up costs others nothing.
     `copied`: copies of data that earlier builds have left; this one adds its own, without those in `lost`,
     which could not be made."""
 
@@ -24,7 +24,7 @@ class Estimates:
         self._warmed: set[Hashable] = set()
 
     def of(self, trial: PlannedTrial) -> float:
-        """Seconds. Of a probe the longest: as if all probes before it were rejected."""
+        """Seconds. For a probe the longest: as if all probes before it were rejected."""
         test_case, longer = trial.test_case, 0.0
         if test_case.sought is not None and trial.probe is not None:
             longer = (stretch_after(trial.probe - 1) - 1) * test_case.sought.duration_s
@@ -36,7 +36,7 @@ class Estimates:
 
     def _prepare_s(self, test_case: TestCase) -> float:
         """To bring its data into the state from which trials start: loading, if no earlier trial of the build
-        does it for this one, too, and compactions."""
+        does it also for this one and for compactions."""
         data = test_case.prepared
         if data is None:
             return 0.0

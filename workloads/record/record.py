@@ -101,7 +101,7 @@ def read_manifest(record: Path) -> Manifest:
     for what, name in _names(manifest):
         if not _NAME.fullmatch(name):
             raise StudyError(
-                f"the record names {what} {name[:80]!r}, which is no name of letters, digits, '.', '-' and "
+                f"the record names {what} {name[:80]!r}, which is not made of letters, digits, '.', '-' and "
                 "'_'.",
                 str(path),
                 "restore the record, or remove it.",

@@ -101,7 +101,7 @@ class RecordedTopology(Flat):
 
 
 def recorded(topology: AnyTopology) -> RecordedTopology | Topology:
-    """The topology as a record has it: of a cluster of others, only what is known."""
+    """The topology as a record has it. For an existing cluster, only what is known."""
     if isinstance(topology, Topology):
         return topology
     existing, hosts = topology.existing, {host.name: host for host in topology.hosts}

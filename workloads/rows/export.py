@@ -98,14 +98,16 @@ def _source(root: Path) -> Source:
     names = {(row["study"], row["run"]) for row in rows}
     if len(names) != 1:
         raise InputError(
-            f"its trials belong to {len(names)} runs, not to one.", str(root), "name another run."
+            f"its trials belong to {len(names)} runs, not to one.",
+            str(root),
+            f"make its tables again from its own records: study report {root}.",
         )
     ((study, run),) = names
     if not (_NAME.fullmatch(study) and _NAME.fullmatch(run)):
         raise InputError(
             f"{study!r} and {run!r} are not names of a study and a run.",
             str(root),
-            "name another run.",
+            f"make its tables again from its own records: study report {root}.",
         )
     return Source(root, study, run)
 
@@ -132,7 +134,7 @@ def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
         raise file_fault(error) or StudyError(
             f"the export stopped: {error}",
             str(folder),
-            "name a folder that you can write to. Write a damaged table again: study report RUN.",
+            "name a folder that you can write to. Write a damaged table again: `study report` with the run.",
         ) from error
 
 

@@ -36,7 +36,7 @@ def computed_metrics() -> tuple[MetricKind, ...]:
 
 
 def own_rate(workload: str) -> str | None:
-    """Name of the rate of a workload of another package. Those of ours begin with `throughput`."""
+    """Name of the rate of a workload of another package. Our own rates begin with `throughput`."""
     return None if workload in FACTS else _kind_of(workload).rate
 
 

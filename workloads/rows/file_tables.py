@@ -126,7 +126,7 @@ def summed(table: Table, rows: pa.Table, files: Sequence[tuple[RawFile, int]]) -
             yield _rejected(files[0][0], UnreadableError(str(error)))
             return
         begin = 0
-        for file, count in files:  # aggregate each file alone to find the faulty one
+        for file, count in files:  # aggregate each file by itself to find the faulty one
             yield from summed(table, rows.slice(begin, count), [(file, count)])
             begin += count
         return

@@ -60,7 +60,7 @@ def maps_of(topology: Topology, test_case: DfsioTestCase) -> int:
 
 
 def seconds_of(test_case: DfsioTestCase, outcome: Outcome) -> tuple[float, float]:
-    """(time of one map, start included; time of its stream alone)."""
+    """(time of one map, start included; time of only its stream)."""
     start_s: float = service_times()["streams"]["map_start_s"]
     stream_s = test_case.bytes_per_file / MIB / (outcome.rate / outcome.at_once)
     return start_s + stream_s, stream_s

@@ -28,7 +28,7 @@ _SETS = files(__package__) / "sets"
 
 
 def named_effects(name: str) -> Effects:
-    """`model`: those of the queueing model alone. `none`: all variants alike. Else a shipped set of effects
+    """`model`: only those of the queueing model. `none`: all variants alike. Else a shipped set of effects
     or a file. InputError if it is neither, or says what it cannot."""
     if name == MODEL:
         return Effects()
@@ -49,8 +49,8 @@ def named_effects(name: str) -> Effects:
 
 def check_effects(effects: Effects, variants: Iterable[Topology], modes: Set[str]) -> None:
     """InputError for effects of a factor that does not exist, of a level that no variant has, or of a
-    workload that the study lacks: they would change nothing. A shipped set is for studies with fewer levels,
-    too. modes: those of the study's workloads."""
+    workload that the study lacks: they would change nothing. A shipped set also serves studies with fewer
+    levels. modes: those of the study's workloads."""
     built = tuple(variants)
     globs = dict.fromkeys((*effects.alike, *(one.workload for one in effects.declared)))
     for glob in () if _is_shipped(effects.name) else globs:
@@ -89,7 +89,7 @@ def _effects(name: str, value: Any) -> Effects:
             "write effects: [{factor: disk_type, level: hdd, workload: random, speed: 0.5}].",
         )
     if not isinstance(alike, list) or not all(isinstance(glob, str) for glob in alike):
-        raise InputError("`alike` is no list of workloads.", name, "write alike: [read, load].")
+        raise InputError("`alike` is not a list of workloads.", name, "write alike: [read, load].")
     if not _is_service(service):
         raise InputError(
             "`service` has no times in ms of read, insert, update or scan.",
@@ -129,9 +129,11 @@ def _effect(entry: Any, where: str) -> Effect:
     speed, factor = entry.get("speed"), entry.get("factor")
     factor = "disk_type" if factor == "medium" else factor  # its name in earlier versions
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.001 <= speed <= 1000:
-        raise InputError("`speed` is no number from 0.001 to 1000.", where, remedy)
+        raise InputError("`speed` is not a number from 0.001 to 1000.", where, remedy)
     if not all(type(entry.get(key, "")) in (str, int, float) for key in ("level", "workload")):
-        raise InputError("`level` or `workload` is no text; on and off need quotes.", where, remedy)
+        raise InputError(
+            "`level` or `workload` is not text; on and off need quotes.", where, remedy
+        )
     if not isinstance(factor, str) or ("level" in entry) == bool(entry.get("per_level")):
         raise InputError("it needs `factor`, and either `level` or `per_level`.", where, remedy)
     return Effect(

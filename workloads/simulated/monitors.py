@@ -17,7 +17,7 @@ from density_study.workloads.simulated.outcome import Use
 from density_study.workloads.simulated.workload import SimulatedWorkload
 
 MOST_SAMPLES = 60
-"""In the window of a trial: a rehearsal needs means, and a sample a second of many hosts fills a disk."""
+"""In the window of a trial: a rehearsal needs means, and a sample per second of many hosts fills a disk."""
 _AROUND = 3
 _TICKS_PER_S = 100
 _OTHERS = 0.01

@@ -29,7 +29,7 @@ _CLIENTS: Mapping[str, Clients] = {"testdfsio": DfsioClients(), "ycsb": YcsbClie
 
 
 class SimulatedWorkload:
-    """Of one trial. `use` and `window_s` (begin and end, epoch) tell monitors what they would have seen."""
+    """For one trial. `use` and `window_s` (begin and end, epoch) tell monitors what they would have seen."""
 
     def __init__(self, context: TrialContext, test_case: TestCase) -> None:
         self._trial = SimulatedTrial(context, test_case)

@@ -28,7 +28,7 @@ from density_study.workloads.ycsb.test_case import YcsbTestCase
 START_S = 2.0
 """Seconds from the start of a client's JVM to its first operation, without its warm-up."""
 MOST_INTERVALS = 20
-"""Of a client's log: a real one has an interval each second, which no number of a rehearsal needs."""
+"""For a client's log: a real one has an interval each second, which no number of a rehearsal needs."""
 _CLEANUP_S = 0.09
 
 

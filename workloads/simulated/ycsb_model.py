@@ -40,7 +40,7 @@ class YcsbModel:
         what = "a fault" if test_case.fault else "a rate that changes" if test_case.phase else ""
         if what:
             raise InputError(
-                f"{test_case.id}: {what} cannot be rehearsed: the model is one of steady load.",
+                f"{test_case.id}: {what} cannot be rehearsed: the model knows only steady load.",
                 "workloads",
                 "leave these test cases out: study rehearse SPEC --only 'GLOB'.",
             )

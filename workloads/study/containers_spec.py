@@ -12,7 +12,7 @@ from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
 NETWORK = "198.18.41.0/24"
-"""Of the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""
+"""For the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""
 
 
 class ContainersSpec(Frozen):

@@ -1,4 +1,4 @@
-"""The key `existing` of a study: a cluster that stands already, and what of it the study may use."""
+"""The key `existing` of a study: a running cluster, and what the study may use of it."""
 
 from __future__ import annotations
 

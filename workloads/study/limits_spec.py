@@ -25,7 +25,7 @@ OpsRate = Annotated[
 def _ops_s(value: object) -> float:
     found = magnitude(value, "1/s", "1000/s, or off")
     if not 1 <= found < inf:
-        raise ValueError(f"{value!r} is no rate; write, for example, 1000/s, or off")
+        raise ValueError(f"{value!r} is not a rate; write, for example, 1000/s, or off")
     return found
 
 

@@ -1,6 +1,6 @@
 """Data sets sized in multiples of memory: `records: [4x memory]`.
 
-The memory is what the study gives the hosts that hold data. The file alone tells it, so that a plan, a DAG
+The memory is what the study gives the hosts that hold data. Only the file decides it, so that a plan, a DAG
 and a resumed run agree on the number of rows.
 """
 

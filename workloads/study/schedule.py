@@ -23,7 +23,7 @@ RUN_ID = re.compile(r"\d{8}T\d{6}Z")
 _ROLLING = re.compile(r"rolling (\d{1,4})")
 MAX_TOLERANCE = 0.9
 _FIELD = re.compile(r"(?!.*[0-9]{3})[0-9A-Za-z*,/#?-]{1,100}")
-"""Of a cron expression: no number has three digits, which a range would be expanded to."""
+"""For a cron expression: no number has three digits, which a range would be expanded to."""
 _LONGEST_CRON = 300
 
 

@@ -1,4 +1,5 @@
-"""The JSON Schema of a study file, as `study schema` prints it: of the YAML, not of the validated values."""
+"""The JSON Schema of a study file, as `study schema` prints it. It describes the YAML, not the validated
+values."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def study_schema() -> dict[str, Any]:
-    """The schema, generated from the models that validate a study. A cluster that stands already needs no
+    """The schema, generated from the models that validate a study. An existing cluster needs no
     hosts and no factors: Study fills them in before it validates, which no model can show."""
     schema = schema_of(Study)
     schema["required"] = [key for key in schema["required"] if key not in _TO_BUILD]

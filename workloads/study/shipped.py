@@ -15,6 +15,11 @@ def shipped_studies() -> dict[str, Path]:
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
+def name_of(path: Path) -> str:
+    """How a command names the study file `path`: a shipped one by its name, all others by their path."""
+    return path.stem if path.parent == FOLDER else str(path)
+
+
 def study_path(named: Path, base: Path = Path()) -> Path:
     """The study file `named`, relative to `base`; a shipped study if `named` is its name and no such file
     exists. InputError for a bare name that is neither; other files are read, and refused, by the caller."""

@@ -35,8 +35,8 @@ def is_local(path: Path) -> bool:
 
 
 def read_of_others(path: Path, most_bytes: int, folders: int = 1) -> bytes:
-    """The content of a file that others may have made: of this machine a plain one of at most `most_bytes`,
-    and so many folders above it are no links. OSError, of which NotPlainError is one."""
+    """The content of a file that others may have made: on this machine a plain file of at most `most_bytes`,
+    and this number of folders above it are no links. OSError, of which NotPlainError is one."""
     if not is_local(path):
         return path.read_bytes()
     above = path.parents[folders]

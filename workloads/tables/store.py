@@ -38,7 +38,7 @@ def require(run_root: Path, table: Table) -> Path:
         raise StudyError(
             f"the table {table.name!r} is not there.",
             str(path),
-            "run the analysis from its start: study report RUN.",
+            f"run the analysis from its start: study report {run_root}.",
         )
     return path
 
@@ -67,7 +67,7 @@ def dataset(run_root: Path, table: Table) -> ds.Dataset:
 
 
 def read_table(run_root: Path, table: Table) -> pd.DataFrame:
-    """A whole table as pandas, rows in the order of its key. For small tables: a row a trial."""
+    """A whole table as pandas, rows in the order of its key. For small tables: a row per trial."""
     frame: pd.DataFrame = read_arrow(run_root, table).to_pandas()
     return frame
 
@@ -78,12 +78,12 @@ def read_arrow(run_root: Path, table: Table) -> pa.Table:
     try:
         return _rows(run_root, table).sort_by([(name, "ascending") for name in table.key])
     except (OSError, pa.ArrowException) as error:
-        if isinstance(error, OSError) and error.errno:  # of the disk, not of the content
+        if isinstance(error, OSError) and error.errno:  # a fault of the disk, not of the content
             raise
         raise StudyError(
             f"the table {table.name!r} cannot be read: {' '.join(str(error).split())[:200]}.",
             str(path),
-            "make it again from the records: study report RUN.",
+            f"make it again from the records: study report {run_root}.",
         ) from error
 
 

@@ -1,9 +1,9 @@
 """HDFS bytes by the distance between reader and DataNode, by the DataNodes' own counters.
 
 A DataNode counts what it sent, and what of it went to another address. A rack is a host, as in the rendered
-table of racks. Where several hosts have several nodes, the counters do not tell another node of the host from
-another host: a client reads from the nearest replica, so that places of maps and of replicas divide these
-bytes. Reads that bypass DataNodes (short circuit) are counted nowhere.
+table of racks. Where several hosts have several nodes, the counters do not distinguish another node of the
+host from another host: a client reads from the nearest replica, so that places of maps and of replicas divide
+these bytes. Reads that bypass DataNodes (short circuit) are counted nowhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNKNOWN = dict.fromkeys(("sent", "local", "rack", "remote"))
 
 
 def read_sent(cluster: Cluster, fetch: Fetch | None = None) -> Sent | None:
-    """Since the DataNodes started. None if one does not tell."""
+    """Since the DataNodes started. None if one does not answer."""
     try:
         found = datanode_counters(cluster, "DataNodeActivity-*", _COUNTERS, fetch)
     except StudyError:
@@ -56,11 +56,12 @@ def bytes_by_distance(
     asked_bytes: int,
     nearest: Callable[[], Nearest | None],
 ) -> dict[str, int | None]:
-    """Bytes that DataNodes sent between two readings, in which `asked_bytes` were asked for; and of these to
+    """Bytes that DataNodes sent between two readings, in which `asked_bytes` were requested; and of these to
     readers on the same node (local), on another node of the same host (rack), and on another host (remote).
 
-    nearest: asked where the counters do not tell rack from remote. None: not known; local where nodes share
-    an address or most bytes bypassed the DataNodes, rack and remote also where `nearest` contradicts local.
+    nearest: used where the counters do not distinguish rack from remote. None: not known; local where nodes
+    share an address or most bytes bypassed the DataNodes, rack and remote also where `nearest` contradicts
+    local.
     """
     names = {node.name for node in topology.workers}
     shared = len({node.address for node in topology.workers}) < len(names)
@@ -84,7 +85,7 @@ def bytes_by_distance(
 def _split(
     topology: Placed, others: int, read: int, nearest: Callable[[], Nearest | None]
 ) -> tuple[int, int] | tuple[None, None]:
-    """Of the bytes sent to other nodes: those to nodes of the same host, and to other hosts."""
+    """For the bytes sent to other nodes: those to nodes of the same host, and to other hosts."""
     hosts = {node.host for node in topology.workers}
     if len(hosts) in (1, len(topology.workers)) or not others:
         return (others, 0) if len(hosts) == 1 else (0, others)
@@ -106,7 +107,7 @@ def nearest_replicas(
     by_address = {node.address: node for node in topology.workers}
     found = {"local": 0, "rack": 0, "remote": 0}
     for attempt in attempts:
-        said, reader = _FILE.match(attempt.said), by_address.get(attempt.host or "")
+        said, reader = _FILE.match(attempt.last_words), by_address.get(attempt.host or "")
         if said is None or reader is None or said[1] not in files:
             return None
         for block in files[said[1]]:

@@ -3,7 +3,7 @@
 A job has three rates (method 13): the mean per stream, over the map phase, and over the whole job; a write
 has a fourth, to disk.
 
-Records that others made may lack a job's reduce output and history, or a window. For these alone, the tool's
+Records that others made may lack a job's reduce output and history, or a window. Only for these, the tool's
 own rounded result replaces what is missing, except the map phase, which it does not contain.
 """
 

@@ -114,7 +114,7 @@ def cached_share(reading: Reading, stored_bytes: int, replication: int) -> float
 def cache_use(
     topology: Topology, before: Reading, after: Reading, asked_bytes: int, read_bytes: int
 ) -> CacheUse:
-    """What the cache did between two readings, in which clients asked for `asked_bytes` and disks read
+    """What the cache did between two readings, in which clients requested `asked_bytes` and disks read
     `read_bytes`. DataNodes do not count hits: what they served and no disk read is from the cache."""
     served = _total(after, "served_bytes") - _total(before, "served_bytes")
     hits = max(0, asked_bytes - read_bytes) if served >= _MOST_OF_IT * asked_bytes else 0

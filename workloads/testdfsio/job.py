@@ -71,7 +71,7 @@ def on_existing(given: ExistingCluster | None) -> dict[str, str]:
 
 def size_argument_bytes(test_case: DfsioTestCase) -> int:
     """The tool's `-size` for one file. For a read it is the amount to read, not the file's length: a skip
-    gets what its reads can return, because the tool stops early and silently if asked for the whole
+    gets what its reads can return, because the tool stops early and silently if it is to read the whole
     file. For a truncate it is the remaining length."""
     if test_case.mode == "truncate":
         return test_case.file_bytes - test_case.bytes_per_file

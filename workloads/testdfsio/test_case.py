@@ -29,11 +29,11 @@ from density_study.workloads.testdfsio.modes import OWN_DATA, POSITIONED, READS,
 DEFAULT_READ_BYTES = 2**20
 
 JOB_START_ESTIMATE_S = 10.0  # measured: 9 s on two idle cores, monitors included
-STREAM_ESTIMATE_MIB_S = 150.0  # on two cores, and of a cluster of others
+STREAM_ESTIMATE_MIB_S = 150.0  # on two cores, and of an existing cluster
 CORE_ESTIMATE_MIB_S = STREAM_ESTIMATE_MIB_S / 2
 ONE_STREAM_ESTIMATE_MIB_S = 60.0  # on two cores
 FREE_STREAM_CORES = 4
-"""With so many cores to each stream, its map and its DataNode do not wait for each other's."""
+"""With this number of cores to each stream, its map and its DataNode do not wait for each other's."""
 COMPRESSED_ESTIMATE_MIB_S = 40.0  # on two cores
 SEEKS_ESTIMATE_S = 100.0  # of one stream on an HDD
 LIMIT_IN_ESTIMATES = 40.0
@@ -196,7 +196,7 @@ class DfsioTestCase(TestCase):
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
 
     def _cores_mib_s(self, cores: int) -> float:
-        """Most that so many cores process."""
+        """Most that this number of cores process."""
         packed = (
             1.0 if self.compression is None else COMPRESSED_ESTIMATE_MIB_S / STREAM_ESTIMATE_MIB_S
         )

@@ -41,9 +41,9 @@ NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
 MAIN = "org.apache.hadoop.fs.TestDFSIO"
 CACHED = "hdfs_cache"
-"""Of the state before and after the trial: what each DataNode says of its cache."""
+"""For the state before and after the trial: what each DataNode says of its cache."""
 SENT = "hdfs_read"
-"""Of the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
+"""For the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
 UNKNOWN = "unknown"
 """How the caches of an existing cluster were emptied: they were not."""
 
@@ -131,7 +131,7 @@ class DfsioWorkload:
         )
 
     def _unwritten(self) -> dict[str, Any]:
-        """What was in memory alone when the job ended, and how long it took to write; empty: not asked."""
+        """What was only in memory when the job ended, and how long it took to write; empty: not requested."""
         if self._writing is None:
             return {}
         facts = {

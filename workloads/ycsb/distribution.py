@@ -55,7 +55,7 @@ def distribution_of(value: object) -> KeyDistribution:
     if isinstance(value, str) and value in _DEFAULTS:
         return KeyDistribution(value, *_DEFAULTS[value])
     if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in _DEFAULTS:
-        raise ValueError(f"{value!r} is no distribution of keys; write {_EXAMPLE}")
+        raise ValueError(f"{value!r} is not a distribution of keys; write {_EXAMPLE}")
     ((name, given),) = value.items()
     if not isinstance(given, dict) or not set(given) <= {"keys", "operations"}:
         raise FaultyKeyError(f"its keys are `keys` and `operations`; write {_EXAMPLE}", name)

@@ -36,7 +36,7 @@ def faults_of(
 ) -> tuple[str, ...]:
     """Faults as sentences; empty if client `number` completed every requested operation successfully.
 
-    A read that finds no row is a fault, too: the table was fully loaded.
+    A read that finds no row is also a fault: the table was fully loaded.
     """
     path = folder / f"{client}.out"
     try:
@@ -63,7 +63,7 @@ def faults_of(
 
 
 def unsent(errors: Path) -> Iterator[str]:
-    """Of a load in batches, from the client's error output: what failed after its last row was counted."""
+    """For a load in batches, from the client's error output: what failed after its last row was counted."""
     text = errors.read_text(encoding="utf-8", errors="replace")
     yield from (
         f"{found[1]} batches of rows were lost ({found[2]})" for found in _LOST.finditer(text)

@@ -13,7 +13,7 @@ from density_study.workloads.base.quantity import magnitude, percent, seconds
 
 # Measured: a server's compilers need a minute of a core until they rest; six on two cores took three minutes.
 REST_ESTIMATE_S = 60.0
-# C1 alone, one and two servers on two cores: 15 to 21 s.
+# only C1, one and two servers on two cores: 15 to 21 s.
 STEADY_ESTIMATE_S: Mapping[Jit, float] = {"full": 90.0, "c1": 20.0}
 # Measured: a client that shared two cores with its cluster kept up with its schedule after this time.
 WARM_UP_CLIENT_S = 20.0

@@ -15,14 +15,14 @@ from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_
 from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 LOAD_ESTIMATE_OPS_S = 6000.0
-"""Rows of the usual size per second of a load with 8 threads on two cores, and of a cluster of others, whose
+"""Rows of the usual size per second of a load with 8 threads on two cores, and of an existing cluster, whose
 cores nobody knows. Larger rows take as much more of a core as they are larger."""
 THREAD_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 8
 CORE_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 2
 SERVER_LOADS_OPS_S = 8000.0
-"""Of a server with 3 replicas: each row waits for them; estimated for the talk's three workers."""
+"""For a server with 3 replicas: each row waits for them; estimated for the talk's three workers."""
 SERVER_LOADS_MIB_S = 25.0
-"""Of a RegionServer: its compactions write at most 100 MiB/s
+"""For a RegionServer: its compactions write at most 100 MiB/s
 (hbase.hstore.compaction.throughput.higher.bound), and a row is compacted several times during a load."""
 WRITES_OF_A_ROW = 4
 """To the drives of each replica: in the WAL, in a flushed file, and in two compactions."""
@@ -102,7 +102,7 @@ class Loading(YcsbParameters):
         return f"{self.table}-{hashlib.sha256(topology.table_format.encode()).hexdigest()[:8]}"
 
     def is_copied_on(self, topology: AnyTopology) -> bool:
-        """Whether later builds get the table from a copy: asked for, and faster than a load."""
+        """Whether later builds get the table from a copy: requested, and faster than a load."""
         return self.load_once and self._put_back_s < self._load_on(topology)
 
     @property

@@ -29,7 +29,7 @@ def _shares(**share: float) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class MixFacts:
-    """label: for people. shares: of each operation. latency: operations whose latency is compared.
+    """label: for people. shares: those of each operation. latency: operations whose latency is compared.
     distribution: of requests, where YCSB's core workload fixes it; the study sets that of the other mixes."""
 
     label: str

@@ -58,7 +58,7 @@ class YcsbParameters(TestCase):
         None, description="target rate of all clients together, in operations per second"
     )
     search: Search | None = Field(
-        None, description="what a sequence of probes searches for; null: the trial is no probe"
+        None, description="what a sequence of probes searches for; null: the trial is not a probe"
     )
     fault: Fault | None = Field(
         None, description="what is done to the cluster while the clients run; null: nothing"
@@ -119,7 +119,7 @@ class YcsbParameters(TestCase):
 
     @property
     def has_neighbour(self) -> bool:
-        """Whether the trial belongs to a noisy-neighbour pair: a victim alone, and with a neighbour."""
+        """Whether the trial belongs to a noisy-neighbour pair: a victim without, and with a neighbour."""
         return self.neighbour_threads is not None
 
     @property

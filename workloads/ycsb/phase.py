@@ -26,7 +26,7 @@ class Piece(Frozen):
 
     @property
     def operations_share(self) -> float:
-        """Operations asked for, in seconds at the highest rate."""
+        """Requested operations, in seconds at the highest rate."""
         return self.seconds * (self.begin + self.end) / 2
 
 

@@ -13,19 +13,19 @@ MAIN = "org.densitystudy.ycsb.WarmClient"
 DB = "org.densitystudy.ycsb.HBaseClient"
 # Wraps DB in closed loops, including loads: measures the client's own time between two operations.
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
-# CoreWorkload, whose keys depend on the loaded rows alone.
+# CoreWorkload, whose keys depend only on the loaded rows.
 CORE = "org.densitystudy.ycsb.StudyWorkload"
 # Wraps another workload, and does its operations at a rate that changes with time.
 SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
 KEY_DIGITS = len(str(INT_MAX))
-"""Of keys in order: with leading zeros, their order as text is that of the records."""
+"""For keys in order: with leading zeros, their order as text is that of the records."""
 INSERTS = "inserts.txt"
 """End of the name of a client's log of acknowledged inserts, in a trial with a fault."""
 CLIENT = "ycsb"
 """Start of the names of a trial's clients."""
 WARM_ROWS = 100_000
-"""Rows that each thread of a warm-up inserts, at most: at 5,000 a second for 20 s, as C1 alone needs, and at
-1,000 for longer than both compilers."""
+"""Rows that each thread of a warm-up inserts, at most: at 5,000 a second for 20 s, as C1 needs by itself, and
+at 1,000 for longer than both compilers."""
 PERCENTILES = "50,90,95,99,99.9"
 
 
@@ -50,7 +50,7 @@ def operations_at_most(test_case: YcsbTestCase) -> int:
 
 
 def rows_to_insert(test_case: YcsbTestCase) -> int:
-    """The records. Of a load that ends by its time, which warms up servers: more, or a small table would be
+    """The records. For a load that ends by its time, which warms up servers: more, or a small table would be
     full before compilers rest."""
     warms_up = test_case.is_load and test_case.duration_s is not None
     if not warms_up or test_case.variants is not None:
@@ -81,7 +81,7 @@ def target_share(test_case: YcsbTestCase, number: int = 1) -> int | None:
 
 
 def _part(total: int, clients: int, number: int) -> tuple[int, int]:
-    # of running totals: parts differ by at most 1, and add up without a remainder
+    # differences of running totals: parts differ by at most 1, and add up without a remainder
     begin, end = (total * n // clients for n in (number - 1, number))
     return begin, end - begin
 

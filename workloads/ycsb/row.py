@@ -21,7 +21,7 @@ FieldSize = Annotated[SizeBytes, at_most(2**20, "larger cells are objects, not f
 class Row(Frozen):
     """Fields of one length, or of lengths that are drawn anew for each; YCSB's default is 10 of 100 bytes."""
 
-    fields: Annotated[int, Field(strict=True, ge=1), at_most(1000, "more is no row of a table")] = (
+    fields: Annotated[int, Field(strict=True, ge=1), at_most(1000, "more is not a row of a table")] = (
         Field(10, description="fields of a row")
     )
     field_length: FieldSize = Field(100, description="length of each field: 100 B")
@@ -52,7 +52,7 @@ class Row(Frozen):
 
     @property
     def mean_length(self) -> float:
-        """Of a field, in bytes."""
+        """For a field, in bytes."""
         return (self.field_length + (self.shortest_field or self.field_length)) / 2
 
     @property

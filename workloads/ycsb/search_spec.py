@@ -21,7 +21,7 @@ _LIMITS = "read_p99, or update, insert or scan, and p50, p90, p95, p99 or p99.9"
 def _limit(name: str) -> str:
     if not _LIMIT.fullmatch(name):
         raise ValueError(
-            f"{name!r} is no percentile of an operation; write, for example, {_LIMITS}"
+            f"{name!r} is not a percentile of an operation; write, for example, {_LIMITS}"
         )
     return name
 
@@ -81,7 +81,7 @@ class SearchSpec(Frozen):
     def search(self, mix: Mix | OwnMix, threads: int, duration_s: float) -> Search:
         """FaultyKeyError if the mix has none of the operations that are limited."""
         shares = facts_of(mix).shares
-        # a read-modify-write is logged as its read and its update, too
+        # a read-modify-write is also logged as its read and its update
         again = shares["readmodifywrite"]
         done = {**shares, "read": shares["read"] + again, "update": shares["update"] + again}
         limits = tuple(

@@ -171,7 +171,7 @@ class YcsbTestCase(Loading):
 
     def at_probe(self, probe: Probe) -> Self:
         if self.search is None or self.duration_s is None:
-            raise ValueError(f"{self.id} is no search")
+            raise ValueError(f"{self.id} is not a search")
         measured_s = (self.search.duration_s - self.warm_up_s) * probe.stretch
         same = self.model_copy(update={"duration_s": float(round(self.warm_up_s + measured_s))})
         if self.search.of_threads:

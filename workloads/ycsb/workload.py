@@ -52,7 +52,7 @@ from density_study.workloads.ycsb.warming.unthrottled import is_worth_it, unthro
 from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 BATCH_ROWS = 100
-"""Of a load that is not measured, for each thread. Rows of 1 KB then go in requests of 100 KB."""
+"""For a load that is not measured, for each thread. Rows of 1 KB then go in requests of 100 KB."""
 
 
 class YcsbWorkload:
@@ -78,7 +78,7 @@ class YcsbWorkload:
             raise StudyError(
                 f"the clients ended before {test_case.fault.words}.",
                 context.record.root.name,
-                "see the clients' output in raw/.",
+                f"read the clients' output: {context.record.raw}.",
             )
         return clients
 
@@ -247,7 +247,7 @@ def client_commands(
     """The client commands of a trial or its warm-up, named `stem` and a number, dealt out to the client nodes
     in turn, with interval logs in `folder` of the record."""
     nodes = context.cluster.topology.clients
-    if test_case.target_ops_s is None:  # of a warm-up, too
+    if test_case.target_ops_s is None:  # also in a warm-up
         test_case = test_case.model_copy(update={"target_ops_s": _limit_ops_s(context)})
     commands = []
     for number in range(1, test_case.clients + 1):

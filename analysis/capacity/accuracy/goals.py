@@ -17,7 +17,7 @@ from density_study.analysis.capacity.inputs.point import grouped
 Outcome = Literal["met", "missed", "unknown", "printed"]  # printed: a number without a goal
 MEDIAN = {"hosts": 0.05, "largest": 0.08, "density": 0.05}
 P90 = {"hosts": 0.15, "largest": 0.20}
-COVERAGE = (0.85, 0.95)  # of nominal 90 % intervals: wider than necessary is a fault, too
+COVERAGE = (0.85, 0.95)  # of nominal 90 % intervals: wider than necessary is also a fault
 TIMES_BETTER = 1.0
 CPU_POINTS = 5.0  # percent of the hosts' cores
 LATENCY = 0.20
@@ -74,7 +74,7 @@ def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:
         *_worst_density("p95 up to rho 0.8, worst density", judged, "{:.1%}", LATENCY),
     ]
     if at_busy:
-        found += _worst_density("p95 from the load alone, worst density", at_load, "{:.1%}")
+        found += _worst_density("p95 from the load, worst density", at_load, "{:.1%}")
     return tuple(found)
 
 

@@ -29,7 +29,7 @@ APART = 0.05  # of shares that are levels of their own; trials hold theirs withi
 @dataclass(frozen=True)
 class LoadMiss:
     """The miss of one level of load. miss: points of CPU, or |predicted / measured - 1| of a latency.
-    percentile: of a latency. busy: share of the hosts' cores used, where that is what it was predicted
+    percentile: that of a latency. busy: share of the hosts' cores used, where that is what it was predicted
     from."""
 
     quantity: Quantity
@@ -64,7 +64,7 @@ def hold_out_load(points: Sequence[Point]) -> tuple[LoadMiss, ...]:
 
 def _of_place(points: Sequence[Point], place: Place, held: Sequence[Point]) -> Iterator[LoadMiss]:
     group, disk_type, hosts, density = place
-    # At every host count: the density is unseen, not the cell alone.
+    # At every host count: the density is unseen, not only the cell.
     left = [p for p in points if p.variant != (group, disk_type, density)]
     here = [p for p in left if (p.group, p.disk_type, p.hosts) == (group, disk_type, hosts)]
     largest = _largest_rate(left, place)
@@ -107,7 +107,7 @@ def _largest_rate(left: Sequence[Point], place: Place) -> float | None:
 def _predictions(
     first: Point, neighbours: Laws, rho: float, busy: float | None
 ) -> Iterator[tuple[float | None, float | None]]:
-    """Of the first point's quantity, each with what was busy, where it is predicted from that."""
+    """For the first point's quantity, each with what was busy, where it is predicted from that."""
     laws, curves, rates = neighbours
     density = first.vms_per_host
     if first.quantity == "utilization":

@@ -1,6 +1,6 @@
 """Beyond the measured host counts, a forecast is the mixture (calibration.py) combined with four simple laws.
 
-No law is best on every cluster, and none can be told from three or four levels. An inverse-variance mean of
+No law is best on every cluster, and three or four levels cannot show which is. An inverse-variance mean of
 forecasts is rarely worse than the best of them (J. Bates and C. Granger, Operational Research Quarterly 20,
 1969): the surer the mixture is, the less the laws count.
 """

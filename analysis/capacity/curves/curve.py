@@ -85,7 +85,7 @@ class Curve:
         return float((np.clip(np.concatenate(misses), -most, most) ** 2).sum())
 
     def cliffs(self, variance: float) -> tuple[Cliff, ...]:
-        """Cliffs of a curve over hosts. variance: of a repeat's log time."""
+        """Cliffs of a curve over hosts. variance: that of a repeat's log time."""
         gain, grown = -np.diff(np.log(self.levels)), np.diff(np.log(self.x))
         # standard error of the difference of two neighbouring levels
         noise = np.sqrt(variance * (1 / self.repeats[1:] + 1 / self.repeats[:-1]))

@@ -28,7 +28,7 @@ SHOWN = 8  # the heaviest shapes and hypotheses: there may be hundreds of each
 
 @dataclass(frozen=True)
 class ShapeRow:
-    """time_s: the law alone at the requested place, shifted to the mean of the measured levels."""
+    """time_s: the pure law at the requested place, shifted to the mean of the measured levels."""
 
     law: Law
     parameters: tuple[float, ...]

@@ -238,7 +238,7 @@ def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[Lat
 def _curves(
     sweeps: dict[Sweep, list[Point]], rates: dict[Place, float]
 ) -> dict[Sweep, LatencyCurve]:
-    """Of one workload on one disk_type: all by the CPU if times follow it more closely, else by the load."""
+    """For one workload on one disk_type: all by the CPU if times follow it more closely, else by the load."""
     # All together: the bottleneck does not change from cell to cell, and one cell has too few points to
     # decide. Why the CPU: docs/decisions/0037-latency-follows-utilization.md.
     by_load: dict[Sweep, LatencyCurve] = {}

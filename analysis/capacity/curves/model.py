@@ -69,7 +69,7 @@ class DensityFit(Frozen):
     g_per_s: float
     alpha: float
     beta: float
-    beta_fitted: bool = Field(description="false under 4 densities: beta is 0 for want of points")
+    beta_fitted: bool = Field(description="false with fewer than 4 densities: beta is then 0")
     superlinear: bool = Field(description="alpha < 0")
     cells: tuple[CellFit, ...]
 

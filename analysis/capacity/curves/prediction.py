@@ -114,7 +114,7 @@ class Mixed:
         return self.at(self.x)
 
     def weights(self, log_weights: Floats) -> Floats:
-        """Of every hypothesis and shape (H, K) after the levels; log_weights (H, K): before."""
+        """Weights of every hypothesis and shape (H, K) after the levels; log_weights (H, K): before."""
         found = self.log_likelihood + log_weights
         result: Floats = np.exp(found - special.logsumexp(found))
         return result

@@ -63,7 +63,7 @@ OVERLOAD = Law(
 
 @dataclass(frozen=True)
 class Shapes:
-    """Each law with the parameters (K, p) of its shapes. log_weights: of all shapes, in this order."""
+    """Each law with the parameters (K, p) of its shapes. log_weights: those of all shapes, in this order."""
 
     laws: tuple[tuple[Law, Floats], ...]
     log_weights: Floats

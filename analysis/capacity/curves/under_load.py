@@ -66,7 +66,7 @@ def stretch(rho: Floats, servers: float) -> Floats:
     """Waiting time over service time; shape as rho."""
     # Mean wait of an M/M/c queue (H. Sakasegawa, Annals of the Institute of
     # Statistical Mathematics 29, 1977): rho^(sqrt(2(c+1)) - 1) / (c (1 - rho)). The time in the system is
-    # within 5 % of Erlang C; the wait alone is up to 80 % too long below a rho of 0.8.
+    # within 5 % of Erlang C; the bare wait is up to 80 % too long below a rho of 0.8.
     power = np.sqrt(2 * (servers + 1)) - 1
     result: Floats = np.power(rho, power) / (servers * (1 - rho))
     return result

@@ -75,7 +75,7 @@ class Accelerators(FiniteModel):
     """GPUs or FPGAs of a host."""
 
     kind: str
-    count: Annotated[int, between(1, 64, "accelerators", "of the whole cluster")]
+    count: Annotated[int, between(1, 64, "accelerators", "the number of a whole cluster")]
 
 
 class HostType(FiniteModel):
@@ -112,9 +112,9 @@ class HostType(FiniteModel):
         None,
         description="existing hosts of this type, each type a cluster, for `study capacity carry`",
     )
-    vms_per_host: Annotated[int, between(0, 1000, "VMs per host", "of the cluster")] | None = Field(
-        None, description="density of existing hosts; null: the best measured one"
-    )
+    vms_per_host: (
+        Annotated[int, between(0, 1000, "VMs per host", "the number of a whole cluster")] | None
+    ) = Field(None, description="density of existing hosts; null: the best measured one")
 
     @model_validator(mode="after")
     def _plausible(self) -> Self:
@@ -180,7 +180,7 @@ class HostType(FiniteModel):
 
     @property
     def gib(self) -> float:
-        """Of all its disks."""
+        """Sum over all its disks."""
         return sum(disk.size_gib * disk.count for disk in self.disks)
 
     def size_gib(self, disk_type: str) -> float:
@@ -260,7 +260,7 @@ class Catalogue(FiniteModel):
 
 
 def read_standing(path: Path) -> Catalogue:
-    """Read a catalogue of the hosts that stand. InputError unless a host type has a count."""
+    """Read a catalogue of existing hosts. InputError unless a host type has a count."""
     catalogue = Catalogue.read(path)
     if all(host.count is None for host in catalogue.hosts):
         raise InputError(

@@ -20,7 +20,7 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
     semicolons or tabs, whichever parts the header into most of the needed columns.
 
     InputError for a column that is missing or there twice, a line with more cells than the header has
-    (an unquoted comma in a number), and text that is no CSV. `where` names the file.
+    (an unquoted comma in a number), and text that is not CSV. `where` names the file.
     """
     text = _SEP_LINE.sub("", text, count=1)
     delimiter = delimiter_of(text, needed)

@@ -40,14 +40,14 @@ COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplo
                 JOINT: "genotype", LOAD: KEPT}  # fmt: skip
 """Measured stage -> the one of wgs30x with the same task, by other programs."""
 INDEX_BYTES = 1.75
-"""Of bwa's index for each base of the reference, all in memory: .bwt 1, .sa 0.5, .pac 0.25."""
+"""Bytes of bwa's index for each base of the reference, all in memory: .bwt 1, .sa 0.5, .pac 0.25."""
 BATCH_BASES = 2 * 10_000_000
 """Bases of reads that each thread of bwa mem has in memory: two batches, one read while the other is aligned.
 A line over small references takes reads for the index: their batches are full from 2 Mb at 10x on."""
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
-UPPER_BOUND = "an upper bound of the loader alone, because the start of its JVM is scaled, too"
+UPPER_BOUND = "an upper bound of the loader, because the start of its JVM is scaled with it"
 NOTES = {ALIGN: LOWER_BOUND, LOAD: UPPER_BOUND}
 
 

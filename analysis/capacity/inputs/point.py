@@ -29,8 +29,10 @@ class Point(Frozen):
     value: float = Field(gt=0)
     unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
     repetition: int
-    load: float | None = Field(None, description="things a second, achieved meanwhile")
-    share: float | None = Field(None, description="of what the same build reached at most")
+    load: float | None = Field(
+        None, description="operations or bytes per second, achieved meanwhile"
+    )
+    share: float | None = Field(None, description="share of the highest value of the same build")
     busy: float | None = Field(
         None, description="share of the hosts' cores used meanwhile, by anything"
     )

@@ -77,12 +77,12 @@ def _of_curve(curve: Sequence[Point]) -> Iterator[InputError]:
 
 
 def check_names(points: Sequence[Point]) -> None:
-    """InputError for the names of points of several files that differ in upper and lower case alone."""
+    """InputError for the names of points of several files that differ only in upper and lower case."""
     refuse(_names(points))
 
 
 def _names(points: Sequence[Point]) -> Iterator[InputError]:
-    """Names that differ in upper and lower case alone: they would be curves of their own."""
+    """Names that differ only in upper and lower case: they would be curves of their own."""
     for column in ("group", "disk_type", "operation"):
         names = ((point.source, getattr(point, column)) for point in points)
         for place, name, there, other in respelled(names):

@@ -63,7 +63,7 @@ def read_points(path: Path) -> tuple[Point, ...]:
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """The points of a CSV text. `where` names the text in errors, which are those of `read_points`."""
     if _OLD_COLUMN.match(text):
-        _log.warning("%s: medium is the old name of the column disk_type; rename it", where)
+        _log.warning("%s: `medium` is the old name of the column disk_type; rename it", where)
         text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":

@@ -164,7 +164,7 @@ class Profile(FiniteModel):
         return self
 
     def part(self, share: float) -> Profile:
-        """Of a cluster that holds a share of the existing cohort: that part of its data, and of the scans of
+        """For a cluster that holds a share of the existing cohort: that part of its data, and of the scans of
         every query."""
         held = round(self.storage.genomes_at_start * share)
         changed: dict[str, object] = {

@@ -55,8 +55,8 @@ class FiniteModel(BaseModel):
         """YAML reads an unquoted yes, no, on or off as a boolean, which would count as 1 or 0."""
         if isinstance(value, bool):
             raise ValueError(
-                f"{str(value).lower()} (also yes, no, on, off) is no value here; write a number, or text in "
-                "quotes"
+                f"{str(value).lower()} (also yes, no, on, off) is not a value here; write a number, or text "
+                "in quotes"
             )
         if isinstance(value, str) and plain(value) != value:
             raise ValueError(f"{plain(value)[:80]!r} has control characters")
@@ -105,7 +105,7 @@ class UncertainValue(FiniteModel):
 
 
 def quantiles(values: Floats) -> Quantiles:
-    """Of finite values; infinite ones (a draw that nothing satisfies) count as very large."""
+    """For finite values; infinite ones (a draw that nothing satisfies) count as very large."""
     low, middle, high = np.quantile(np.nan_to_num(values, posinf=1e12), QUANTILES)
     return Quantiles(q05=float(low), q50=float(middle), q95=float(high))
 

@@ -1,4 +1,4 @@
-"""Names that differ in case, or in blanks around them, alone: two things, where one is meant."""
+"""Names that differ only in case or in blanks around them: they would be two things, but one is meant."""
 
 from __future__ import annotations
 

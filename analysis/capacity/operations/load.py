@@ -34,8 +34,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class Load:
-    """group: the measured mix. split: whether several clusters may share the load. data_gib: of the table,
-    before replication; None: the table is not counted."""
+    """group: the measured mix. split: whether several clusters may share the load. data_gib: that of the
+    table, before replication; None: the table is not counted."""
 
     ops_s: float
     group: str

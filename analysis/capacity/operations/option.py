@@ -1,6 +1,6 @@
 """`Option`: one host type at one density on one disk type, and the operations per second that it carries.
 
-Utilization rho is the load over the measured rate at saturation. Every latency rises with rho, so that its
+Utilization rho is the load over the measured rate at saturation. Every latency rises with rho, so its
 limit allows a largest rho, which is never beyond the largest measured one:
 
     carried(n) = rate(n) * min(0.8, largest rho within every limit),   with n hosts up
@@ -44,8 +44,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Option:
-    """rates (draws, k): operations per second at saturation with supply.hosts (k,) up. curves: of each limit,
-    seconds over rho."""
+    """rates (draws, k): operations per second at saturation with supply.hosts (k,) up. curves: those of each
+    limit, seconds over rho."""
 
     host: HostType
     vms_per_host: int

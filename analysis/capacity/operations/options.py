@@ -51,7 +51,7 @@ class Options:
                 ] += 1
 
     def of(self, host: HostType) -> Iterator[Option]:
-        """Of one host type, at every measured density or at its own, on each of its disk types."""
+        """For one host type, at every measured density or at its own, on each of its disk types."""
         rng = np.random.default_rng([self.load.seed, 2, zlib.crc32(host.name.encode())])
         speed = host.cpu_speed.draws(rng, self.load.draws)
         for disk_type in host.disk_types:
@@ -102,7 +102,7 @@ class Options:
         if fit.operation not in (limit.operation, ""):
             raise NotMeasuredError(
                 f"no latency of {limit.operation} by load was measured for {load.group}, only of "
-                f"{fit.operation}: name one that it has"
+                f"{fit.operation}; name {fit.operation}"
             )
         faster = latency_speed(disk_type, host, speed, self.catalogue.measured_on)
         return QueryCurve(fit, misfit(fit, load.seed, load.draws) / faster)

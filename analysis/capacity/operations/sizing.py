@@ -1,4 +1,5 @@
-"""`size_operations`, the cheapest hosts for a load, and `carry_operations`, the load of hosts that stand."""
+"""`size_operations`, the cheapest hosts for a load, and `carry_operations`, the load that existing hosts
+carry."""
 
 from __future__ import annotations
 

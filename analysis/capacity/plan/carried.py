@@ -1,4 +1,4 @@
-"""`Carried`, the result of `carry`: what hosts that stand carry, and when they are full."""
+"""`Carried`, the result of `carry`: what existing hosts carry, and when they are full."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Year(Frozen):
     year: int
     genomes_per_day: float
     hosts: int | None
-    usd: float | None = Field(description="of the year, for these hosts; None without a price")
+    usd: float | None = Field(description="cost of the year, for these hosts; None without a price")
     kw: float | None = None
     rack_units: float | None = None
 
@@ -38,7 +38,7 @@ class Purchase(Frozen):
     vms_per_host: int
     disk_types: tuple[str, ...]
     years: tuple[Year, ...]
-    usd: float | None = Field(description="of all years, with whole terms")
+    usd: float | None = Field(description="cost of all years, with whole terms")
     usd_per_genome: float | None
     warnings: tuple[str, ...] = ()
     example: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Carried(Frozen):
     turnaround_p95_h: Quantiles | None
     changes: tuple[Change, ...]
     today: float | None = Field(None, description="genomes per day today")
-    growth: float | None = Field(None, description="of the load in a year, as a share")
+    growth: float | None = Field(None, description="growth of the load in a year, as a share")
     full: tuple[Full, ...] = Field((), description="earliest first")
     years: tuple[Year, ...] = ()
     warnings: tuple[str, ...] = ()

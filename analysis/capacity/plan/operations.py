@@ -1,4 +1,4 @@
-"""`OperationsPlan`: the hosts for a rate of operations, or the rate that hosts that stand carry."""
+"""`OperationsPlan`: the hosts for a rate of operations, or the rate that existing hosts carry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from density_study.workloads.base.values import Frozen
 
 
 class Changed(Frozen):
-    """What another input would lead to: hosts for the load, or the load of the hosts that stand."""
+    """What another input would lead to: hosts for the load, or the load of the existing hosts."""
 
     change: str
     hosts: int | None = Field(description="None: no measured size carries it")

@@ -139,7 +139,7 @@ class Plan(Frozen):
     seed: int
     curves: tuple[Curve, ...] = ()
     example: tuple[str, ...] = Field(
-        (), description="inputs that are the shipped, made-up example; the plan is no advice then"
+        (), description="inputs that are the shipped, made-up example; the plan is then not advice"
     )
 
 

@@ -1,4 +1,4 @@
-"""`carry`: what the hosts that stand carry, what one more part changes, and when they are full.
+"""`carry`: what the existing hosts carry, what one more part changes, and when they are full.
 
 The inverse of `size`: for the load that is found, `size` buys as many hosts of this type as stand.
 """
@@ -37,7 +37,7 @@ def carry_each(
     catalogue: Catalogue,
     growth: Growth | None = None,
 ) -> tuple[Carried | Excuse, ...]:
-    """Of each host type with a count, as a cluster of its own: it has its part of the existing cohort and of
+    """For each host type with a count, as a cluster of its own: it has its part of the existing cohort and of
     shared file systems, by disk space, and grows by its part of the load."""
     types = [host for host in catalogue.hosts if host.count is not None]
     space = [host.gib * (host.count or 0) for host in types]

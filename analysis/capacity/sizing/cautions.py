@@ -106,8 +106,8 @@ def _unsupported(one: Candidate, hosts: int) -> Iterator[str]:
         if max(middle / low, high / middle) - 1 > SUPPORTED:
             known = f"{low / middle - 1:+.0%} to {high / middle - 1:+.0%}"
             yield (
-                f"{supplied.resource} is known to {known} only: the plan buys hosts for that; repetitions, "
-                "and counts of hosts near the plan's, narrow it"
+                f"{supplied.resource} is known only to {known}, and the plan buys hosts for this doubt; "
+                "measure more repetitions, or host counts near the plan's, to reduce it"
             )
 
 

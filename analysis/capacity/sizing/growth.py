@@ -1,4 +1,4 @@
-"""Growth: when hosts that stand are full, and the hosts of each year.
+"""Growth: when existing hosts are full, and the hosts of each year.
 
 The load grows by a share of itself each year. It is full when the load exceeds what all resources but storage
 carry, or when the data kept by then no longer fit on the disks with one host failed, in one draw of ten.
@@ -80,7 +80,9 @@ def growth(today: float, per_year: str, years: int) -> Growth:
             raise ValueError
     except ValueError as error:
         raise InputError(
-            f"{per_year!r} is no growth from 0 to 900 % a year.", "--growth", "write 30% or 0.3."
+            f"{per_year!r} is not a growth from 0 to 900 % per year.",
+            "--growth",
+            "write 30% or 0.3.",
         ) from error
     if share > 1 and not percent:
         raise InputError(

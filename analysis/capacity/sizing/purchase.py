@@ -68,7 +68,8 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
 def total_usd(
     host: HostType, site: Site, found: Sequence[Year], fixed_usd: float = 0.0
 ) -> float | None:
-    """Cost of all years together; None if a year has no host count. fixed_usd: of a day, without hosts."""
+    """Cost of all years together; None if a year has no host count. fixed_usd: that of a day, without
+    hosts."""
     total, before = fixed_usd * YEAR_DAYS * len(found), 0
     for place, year in enumerate(found):
         if year.hosts is None:

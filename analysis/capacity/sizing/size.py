@@ -1,7 +1,7 @@
 """`size`: the cheapest plan that meets every SLO with one host failed, or an excuse.
 
 All candidates are checked against CPU, memory, disks, measured rates and the query SLO, for every draw.
-Of those that may be the cheapest, the stage graph is simulated, and hosts are added until all SLOs are met
+For those that may be the cheapest, the stage graph is simulated, and hosts are added until all SLOs are met
 together (sized.py).
 
 `whatif`: cost and hosts of all candidates, without that simulation.
@@ -105,7 +105,7 @@ def _row(one: Candidate, hosts: int | None) -> WhatIf:
 
 
 def _cost_and_pressure(ranked: tuple[Candidate, int | None]) -> tuple[float, float]:
-    """Of candidates with equal cost, the one with the lowest utilization comes first."""
+    """For candidates with equal cost, the one with the lowest utilization comes first."""
     one, hosts = ranked
     if hosts is None:
         return float("inf"), 0.0

@@ -133,7 +133,7 @@ def cheapest_first(
     candidates: Sequence[Candidate], failed: Callable[[Candidate], None]
 ) -> Iterator[Sized]:
     """Yields for each host type and density the cheapest disk types with their hosts; cheapest first.
-    `failed` is told of candidates that no count makes meet the SLOs."""
+    `failed` gets the candidates that meet the SLOs with no count of hosts."""
     # Best-first search (branch and bound; A. Land, A. Doig 1960): the hosts that the resources need bound the
     # cost from below, and turnaround is simulated only where this bound is the least.
     order = count()  # of equal cost, the first candidate

@@ -25,7 +25,7 @@ EXACT = 1e-9  # shares are sums of fractions: rounding must not keep a stage tha
 
 @dataclass(frozen=True)
 class Service:
-    """A stage in the simulation. share: of the pool, above 0; or `lane`: one genome at a time."""
+    """A stage in the simulation. share: part of the pool, above 0; or `lane`: one genome at a time."""
 
     name: str
     after: tuple[str, ...]

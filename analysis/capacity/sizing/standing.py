@@ -1,4 +1,4 @@
-"""A cluster that stands, and the largest load that it carries.
+"""An existing cluster, and the largest load that it carries.
 
 A load is carried if `size` would buy no more hosts of this type than stand: every SLO and limit holds in nine
 of ten draws, with one host failed. The largest such load is found by bisection.
@@ -23,7 +23,7 @@ Key = tuple[int, str, str]  # VMs per host, disk type of files, disk type of row
 
 @dataclass(frozen=True)
 class Standing:
-    """densities: those that may be chosen. storage: whether what is kept has to fit, too."""
+    """densities: those that may be chosen. storage: whether the kept data must also fit."""
 
     search: Search
     host: HostType

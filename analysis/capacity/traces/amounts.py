@@ -55,7 +55,7 @@ def cpus(value: object) -> int | None:
 
 
 def words_s(value: object) -> float | None:
-    """Seconds of `1h 2m 3.5s` or `223ms`; digits alone are milliseconds, as in raw traces of Nextflow."""
+    """Seconds of `1h 2m 3.5s` or `223ms`; mere digits are milliseconds, as in raw traces of Nextflow."""
     text = known(value)
     if text is None:
         return None
@@ -63,7 +63,7 @@ def words_s(value: object) -> float | None:
         return number(float(text) / 1e3)
     parts = _PART.findall(
         without_comma(text)[:MOST_WORDS]
-    )  # of a long text without a unit, it would take hours
+    )  # a long text without a unit would take hours
     if not parts or len(text) > MOST_WORDS or _PART.sub("", text):
         raise ValueError(f"duration {text[:40]!r}")
     return number(sum(float(amount) * UNITS_S[unit] for amount, unit in parts))
@@ -83,7 +83,7 @@ def clock_s(value: object) -> float | None:
 
 def mib(value: object, unit: str | None = "") -> float | None:
     """MiB of `1.5 GB`, `2GiB`, `4000M`, `123456K`; all units are of 1024, as in Nextflow, Cromwell, Slurm and
-    Spark. unit: of a number without one; None: such a number is refused unless it is 0."""
+    Spark. unit: that of a number without one; None: such a number is refused unless it is 0."""
     text = known(value)
     if text is None:
         return None

@@ -27,7 +27,7 @@ Calls = Iterator[tuple[str, str, Mapping[str, Any]]]
 
 
 def read(source: Source) -> Record:
-    """InputError if it is no metadata, or if its sub-workflows were not expanded."""
+    """InputError if it is not metadata, or if its sub-workflows were not expanded."""
     document = source.document()
     workflows = document if isinstance(document, list) else [document]
     calls = []
@@ -52,7 +52,7 @@ def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -
         source.refuse("sub-workflows are nested too deeply.", "name a record of Cromwell.")
     calls = workflow.get("calls", {})
     if not isinstance(calls, dict):
-        source.refuse("the calls of a workflow are no mapping.", "give the whole metadata.")
+        source.refuse("the calls of a workflow are not a mapping.", "give the whole metadata.")
     for name, attempts in calls.items():
         process = f"{path}:{name.rsplit('.', 1)[-1]}"
         for call in attempts if isinstance(attempts, list) else ():

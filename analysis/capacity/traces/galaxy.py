@@ -66,7 +66,7 @@ def _table(source: Source) -> list[dict[str, Any]]:
         )
         job["job_metrics"] += [{"name": name, "raw_value": value} for name, value in metrics]
     if not found:
-        source.refuse("the table has a header and no job.", "export the rows, too.")
+        source.refuse("the table has a header and no job.", "export the rows also.")
     return list(found.values())
 
 

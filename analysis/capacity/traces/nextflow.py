@@ -28,7 +28,7 @@ NEEDED = ("name", "status", "realtime")
 FIELDS = "name, status, realtime, %cpu, cpus, memory, accelerator, peak_rss, rchar, wchar, submit, duration"
 OUTCOMES: dict[str, Outcome] = {
     "COMPLETED": "done",
-    "CACHED": "done",  # by an earlier run that was resumed; the row has its numbers
+    "CACHED": "done",  # an earlier run that was resumed did it; the row has its numbers
     "NEW": "running",
     "SUBMITTED": "running",
     "RUNNING": "running",

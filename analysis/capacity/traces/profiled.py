@@ -161,7 +161,7 @@ def _never_done(trace: Trace, worked: Mapping[str, Sequence[Task]]) -> Iterator[
     ended = (task.process for task in trace.tasks if task.outcome != "running")
     for process in dict.fromkeys(ended):
         if process not in worked:
-            yield f"process {process}: none of its tasks was completed, so it is no stage"
+            yield f"process {process}: none of its tasks was completed, so it is not a stage"
 
 
 def _merged(stages: Sequence[StageOf]) -> Iterator[str]:

@@ -40,7 +40,7 @@ NO_RECORD = "appstatus_"  # an empty file beside a rolling log, which says that 
 MOST_FILES = 20_000
 MOST_TASKS = 2_000_000
 MOST_PROCESSES = 1_000
-"""Every process is compared with every other one. Those of the largest pipelines are some hundred."""
+"""Every process is compared with every other one. The largest pipelines have some hundred."""
 MOST_NAME = 1_000
 
 
@@ -121,7 +121,7 @@ def _sources(path: Path) -> list[Source]:
 def _kind(source: Source) -> Foreign:
     found = foreign(source.head)
     if found is None:
-        source.refuse("this is no record of a workflow that is known here.", f"name {KNOWN}.")
+        source.refuse("this is not the record of a supported workflow system.", f"name {KNOWN}.")
     if found.trace not in READERS:
         source.refuse(f"this is {found.name}, not a record of a workflow.", f"{found.advice}.")
     return found

@@ -29,7 +29,9 @@ COMMAND = (
 # A row that is REQUEUED is of an attempt that ended; while the job waits for the next, that is PENDING.
 RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING"}
 ALL = "jobs"
-MOST_NAME = 1024  # of a job, as Slurm has it; a longer one would take the pattern long
+MOST_NAME = (
+    1024  # Slurm's limit for the name of a job; the pattern would take long for a longer one
+)
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
 OF_SNAKEMAKE = re.compile(r"rule_(?P<process>.+?)(?:_wildcards_(?P<tag>.*))?")  # a comment
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -71,7 +73,7 @@ def read(source: Source) -> Record:
         unknown.append("the record has no JobName: all jobs are one stage")
     if not re.search(r"\bNTasks\b", header) and any(task.rss_mib for task in tasks):
         unknown.append(
-            "the record has no NTasks: a step's memory and I/O are those of its largest task alone"
+            "the record has no NTasks: a step's memory and I/O are only those of its largest task"
         )
     if not re.search(r"\b(Alloc|Req)TRES\b", header):
         unknown.append(NO_GPUS)
@@ -152,7 +154,7 @@ def _cpu_s(job: Row, killed: bool) -> float | None:
 
 
 def _used_mib(step: Row) -> float | None:
-    """Memory of all processes of a step. MaxRSS is that of its largest task alone."""
+    """Memory of all processes of a step. MaxRSS is only that of its largest task."""
     total = mib(_in_tres(step.get("TRESUsageInTot", ""), "mem"), None)
     return total if total is not None else _of_all_tasks(step, "MaxRSS")
 

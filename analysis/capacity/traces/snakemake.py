@@ -18,7 +18,7 @@ from density_study.analysis.capacity.traces.task import NO_GPUS, Record, Task
 MEASURES = {
     "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
     "cpu_time", "cpu_usage", "resources", "input_size_mb", "threads", "params",
-    # of tricorder, which writes the same table
+    # columns of tricorder, which writes the same table
     "major_page_faults", "minor_page_faults", "voluntary_ctx_switches", "involuntary_ctx_switches",
     "peak_n_threads", "peak_n_procs", "loadavg_1m_start", "loadavg_1m_end", "max_swap",
     "page_cache_start", "page_cache_end",

@@ -20,11 +20,11 @@ from density_study.workloads.base.parsing import BOM
 from density_study.workloads.imports.foreign import HEAD_BYTES
 
 MOST_BYTES = 8 * 2**30
-"""Of a file that is read line by line, decompressed: an event log of a day of a cluster."""
+"""For a file that is read line by line, decompressed: an event log of a day of a cluster."""
 MOST_DOCUMENT = 256 * 2**20
 """Bytes of a JSON document or a table, which is read into memory as a whole."""
 MOST_LINES = 8_000_000
-"""Of such a file: short lines, packed to a thousandth, would else fill the memory with tasks."""
+"""For such a file: short lines, packed to a thousandth, would else fill the memory with tasks."""
 MOST_LINE = 16 * 2**20
 DELIMITERS = ("\t", "|", ",", ";")
 GZIP = b"\x1f\x8b"

@@ -158,12 +158,12 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
     reason = str((event.get("Task End Reason") or {}).get("Reason", "unknown"))
     stage = int(event["Stage ID"])
     run_s = _both(log, metrics, "Executor Run Time", "Executor Deserialize Time", 1e-3)
-    if run_s is None:  # of an executor that was lost
+    if run_s is None:  # its executor was lost
         launch_s, end_s = (_scaled(info.get(f"{one} Time"), 1e-3) for one in ("Launch", "Finish"))
         run_s = end_s - launch_s if launch_s and end_s and end_s >= launch_s else None
     read, written = metrics.get("Input Metrics") or {}, metrics.get("Output Metrics") or {}
     finish_s = _scaled(info.get("Finish Time"), 1e-3)
-    # since release 2.1, and of the JVM alone
+    # since release 2.1, and only of the JVM
     cpu_s = _both(log, metrics, "Executor CPU Time", "Executor Deserialize CPU Time", 1e-9)
     return Task(
         process="",
@@ -214,7 +214,7 @@ def _cpus(log: _Log) -> int:
 
 
 def _memory_mib(log: _Log) -> float | None:
-    """Of one task: its share of the executor's heap and overhead; in local mode of the driver's."""
+    """For one task: its share of the executor's heap and overhead; in local mode of the driver's."""
     if not log.executor_cores or not log.properties:
         return None
     heap = mib(log.properties.get(_heap_property(log)), "M") or HEAP_MIB

@@ -72,7 +72,7 @@ class StageOf:
             "by it"
         )
         if not any(task.rss_mib or task.requested_mib for task in self._attempts):
-            self.unknown.append(f"stage {self.name}: memory unknown, too")
+            self.unknown.append(f"stage {self.name}: memory unknown also")
         return {}
 
     def _busy(self, known: Sequence[Task]) -> dict[str, Any]:
@@ -158,8 +158,8 @@ class StageOf:
             found["ram_gib"] = {**_fixed(most, source), "low": min(requested)}
             if used and max(used) < most:
                 self.notes.append(
-                    f"stage {self.name} requests {max(requested):.3g} GiB a task and used {max(used):.3g} at "
-                    "most; the plan packs by the request"
+                    f"stage {self.name} requests {max(requested):.3g} GiB per task and used {max(used):.3g} "
+                    "at most; the plan packs by the request"
                 )
         self.packs_by_peak = bool(used) and not requested
         return found
@@ -201,7 +201,7 @@ class StageOf:
         if spilled:
             gib = sum(spilled) / 1024 / self._genomes
             self.notes.append(
-                f"stage {self.name} spilled {gib:.3g} GiB a genome to local disks: more memory a task "
+                f"stage {self.name} spilled {gib:.3g} GiB per genome to local disks: more memory per task "
                 "shortens it"
             )
         collected = sum(task.gc_s or 0.0 for task in self._attempts)

@@ -24,8 +24,8 @@ class Task:
     process: with its sub-workflows, `A:SAMTOOLS:SORT`. tag: the sample or shard. outcome: `lost` is an
     attempt that failed or was aborted, killed or preempted; `reused` a result of another run, whose work is
     not in the record. status: the source's own word. cpu_s: core-seconds that were busy. cpus, requested_mib:
-    reserved. needs: processes whose output it reads; None if the source does not say. id: of this attempt
-    alone, where the record has one. submit_is_local: `submit_s` is in a zone that the source does not say.
+    reserved. needs: processes whose output it reads; None if the source does not say. id: of only this
+    attempt, where the record has one. submit_is_local: `submit_s` is in a zone that the source does not say.
     native_id: the executor's own number of the attempt. is_copy: the row is a copy of that of an earlier run,
     which did the work.
     """
@@ -75,8 +75,8 @@ def linked(
     records: Sequence[Mapping[str, Any]],
     names: Callable[[object], Iterable[Hashable]],
 ) -> Iterator[Task]:
-    """Yields the tasks with the processes that made what each reads. records: of the tasks, each with
-    `inputs` and `outputs`; names: of the files or data sets in one of these values."""
+    """Yields each task with the processes that made its inputs. records: one per task, with `inputs` and
+    `outputs`; names: yields the files or data sets in such a value."""
     made = {
         one: task.process
         for task, record in zip(tasks, records, strict=True)
@@ -163,7 +163,7 @@ def _says(task: Task) -> tuple[bool, ...]:
 
 
 def _perhaps_twice(tasks: Sequence[Task]) -> Iterator[str]:
-    """Of equal ids, times of submission that cannot be compared: of two zones, or missing in one file."""
+    """For equal ids, times of submission that cannot be compared: of two zones, or missing in one file."""
     forms: dict[Hashable, set[bool | None]] = {}
     for task in tasks:
         if task.id and task.outcome != "running":
@@ -197,7 +197,7 @@ def _unfinished(tasks: Sequence[Task]) -> Iterator[str]:
     worked = {task.process for task in tasks if task.outcome != "running"}
     for process in dict.fromkeys(task.process for task in running):
         if process not in worked:
-            yield f"process {process}: none of its tasks was completed, so it is no stage"
+            yield f"process {process}: none of its tasks was completed, so it is not a stage"
 
 
 def _on_gpus(tasks: Iterable[Task]) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _is_tail(one: Observation) -> bool:
 
 
 def _cpu(of_it: Sequence[Observation]) -> list[Observation]:
-    """Of the host, without the load generator if it runs there; of several hosts, of all nodes together."""
+    """For the host, without the load generator if it runs there; of several hosts, of all nodes together."""
     used = [one for one in of_it if one.metric.name == "cpu_used"]
     hosts = _scopes(used, "host")
     wanted = _scopes(used, "host-less-client") or hosts if len(hosts) == 1 else {"cluster"}

@@ -171,7 +171,7 @@ def panel(
 ) -> Panel:
     """A chart drawn with these rows, and described by `what` and their values."""
     values = [str(row["tip"]) for row in rows if row["part"] == "value" or len(rows) <= 12]
-    values = values or [str(row["tip"]) for row in rows]  # of single builds there is no mean
+    values = values or [str(row["tip"]) for row in rows]  # single builds have no mean
     # every value in words, unless there are too many to listen to
     description = f"{what}. {'; '.join(values[:24]) or 'Nothing to draw'}."
     return Panel(*key, description, finished(chart, rows, height_px), width_px)

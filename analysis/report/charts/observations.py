@@ -68,7 +68,7 @@ class Observation:
             }
 
     def _is_warned(self, index: int) -> bool:
-        """Of every unit, if the metric is not known in all of them: then the places do not agree."""
+        """For every unit, if the metric is not known in all of them: then the places do not agree."""
         if len(self.warned) == len(self.metric.points):
             return self.warned[index]
         return any(self.warned)
@@ -96,7 +96,7 @@ class View:
 
     @cached_property
     def _warned(self) -> dict[tuple[str, str], tuple[bool, ...]]:
-        """Of each topology and test case, by repetition: whether a trial that counts has warnings."""
+        """For each topology and test case, by repetition: whether a trial that counts has warnings."""
         found: dict[tuple[str, str], dict[int, bool]] = {}
         for trial in self.summary.trials:
             if trial.counted and trial.overhead_pair is None:
@@ -106,7 +106,7 @@ class View:
 
     @property
     def process(self) -> bool:
-        """Whether groups of processes stand in for VMs."""
+        """Whether process groups simulate VMs."""
         return self.summary.isolation.facts.only_stands_in
 
     @property

@@ -21,7 +21,7 @@ FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-se
 
 @dataclass(frozen=True)
 class Style:
-    """Colour and shape together: either alone distinguishes two series."""
+    """Colour and shape together: each of them distinguishes two series."""
 
     colour: str
     shape: str = "circle"

@@ -50,7 +50,7 @@ def _stages(view: View) -> Figure | None:
 
 
 def _cost(view: View) -> Figure | None:
-    """None unless a study has several sizes: one point is no curve."""
+    """None unless a study has several sizes: one point gives no curve."""
     seen = [o for o in view.observations({PER_BASE}) if _stage(o.metric) in STAGES]
     seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
     if len({one.test_case.count("bases") for one in seen}) < 2:

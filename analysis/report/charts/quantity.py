@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import Metric
+from density_study.workloads.base import quantity as base
 from density_study.workloads.study.metrics import metric_kinds
 
 ABSENT = "not computed"
@@ -58,13 +61,9 @@ def ratio(value: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Up to a minute in seconds with three digits, then in minutes or hours: 41.5 s, 7 min 40 s."""
+    """Up to a minute in seconds with three digits, then as everywhere: 41.5 s, 7 min 40 s."""
     if seconds is None:
         return ABSENT
     if seconds < 60:
         return quantity(seconds, "s")
-    minutes, rest_s = divmod(round(seconds), 60)
-    hours, rest_min = divmod(minutes, 60)
-    if hours:
-        return f"{hours}{_NBSP}h {rest_min}{_NBSP}min"
-    return f"{minutes}{_NBSP}min {rest_s}{_NBSP}s"
+    return re.sub(r"(\d) ", rf"\1{_NBSP}", base.duration(seconds))

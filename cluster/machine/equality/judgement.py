@@ -18,7 +18,7 @@ from density_study.cluster.machine.equality.table import (
 Facts = Mapping[str, Mapping[str, Any]]
 """`machine` and `network`: values by host and name; `disks`: by host, folder and name."""
 _Values = Mapping[str, frozenset[str]]
-"""Of a fact, by host; a host with several disks may have several."""
+"""For a fact, by host; a host with several disks may have several."""
 _MOST_NAMED, _LONGEST = 5, 60
 
 

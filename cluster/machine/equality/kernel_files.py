@@ -9,7 +9,8 @@ from pathlib import Path
 from density_study.cluster.machine.as_root import as_root, failure
 
 Value = Callable[[str, str], object]
-"""Of a file and its text: what the text means, since the kernel may show it in another form than it takes."""
+"""For a file and its text: what the text means, since the kernel may show it in another form than it
+takes."""
 
 
 def different(former: Mapping[str, str], value: Value) -> list[str]:

@@ -20,7 +20,7 @@ PROGRAM = "quiet-host"
 
 
 def noisy() -> dict[str, str]:
-    """The files that are to be changed, and their texts. What the kernel does not have is left out."""
+    """The files to be changed, and their texts. Files that the kernel lacks are left out."""
     return {str(file): text for file, text, quiet in _settings() if text != quiet}
 
 
@@ -49,7 +49,7 @@ def check() -> None:
             raise InputError(
                 f"the host cannot be made quiet: {why}.",
                 "quiet",
-                "run the script of `study sudo-rules --quiet` there as root, or write quiet: no.",
+                "run the script of `study sudo-rules --quiet-host` there as root, or write quiet: no.",
                 ("quiet",),
             )
 
@@ -58,9 +58,9 @@ def foreign(former: Mapping[str, object]) -> str:
     """What in `former` cannot come from `noisy`, in words; empty if there is nothing."""
     for file, text in former.items():
         if not isinstance(text, str) or not re.fullmatch(TEXT, text):
-            return f"{str(text)[:40]!r} is no setting of {file[:200]}"
+            return f"{str(text)[:40]!r} is not a setting of {file[:200]}"
         if not may_write(("write", file, text)) or Path(file).is_symlink():
-            return f"{file[:200]!r} is no setting that a quiet trial changes"
+            return f"{file[:200]!r} is not a setting that a quiet trial changes"
     return ""
 
 

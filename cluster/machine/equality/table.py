@@ -115,7 +115,7 @@ _OF_MACHINE = (
          remedy="echo '* - nofile 65536' > /etc/security/limits.d/study.conf (then log in again)"),
     Fact("processes", "limit NPROC"),
     Fact("locked_memory", "limit MEMLOCK"),
-    # of all networks
+    # for all networks
     Fact("congestion_control", f"{_NET}/ipv4/tcp_congestion_control"),
     Fact("tcp_receive_bytes", f"{_NET}/ipv4/tcp_rmem"),
     Fact("tcp_send_bytes", f"{_NET}/ipv4/tcp_wmem"),
@@ -169,7 +169,7 @@ BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in FACTS}
 
 
 def is_expected(fact: Fact, value: str) -> bool:
-    """Also if the value is unknown: then nothing can be said of it."""
+    """Also if the value is unknown: then there is no verdict."""
     bound = re.fullmatch(r"at (least|most) (\d+)", fact.expected)
     if value == UNKNOWN or not fact.expected:
         return True

@@ -48,7 +48,7 @@ def close(tag: str, bridge: str) -> None:
         raise StudyError(
             f"the bridge could not be closed to other users: {done.stderr.strip()[:200]}.",
             f"{NFT} --file -",
-            "see the kernel's support of nftables.",
+            "load nftables into the kernel: `modprobe nf_tables nft_ct`, as root.",
         )
 
 

@@ -14,7 +14,7 @@ _NO_LOGIN = ("nologin", "false", "sync")
 
 
 def other_people(proc: Path = PROC, accounts: Iterable[pwd.struct_passwd] | None = None) -> str:
-    """In words; empty if this user is alone. Root and the system's own accounts do not count."""
+    """In words; empty if there is only this user. Root and the system's own accounts do not count."""
     known = list(pwd.getpwall() if accounts is None else accounts)
     names = {one.pw_uid: one.pw_name for one in known}
     logins = {one.pw_uid for one in known if Path(one.pw_shell or "/bin/sh").name not in _NO_LOGIN}

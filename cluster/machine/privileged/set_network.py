@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 PLAIN = r"[A-Za-z0-9:.,%/+_-]{1,100}"
-"""Of each word: without spaces, so that the words of a joined line are certain."""
+"""For each word: without spaces, so that the words of a joined line are certain."""
 DEVICE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}"
 INTEGER, NUMBER = r"[0-9]{1,15}", r"[0-9][0-9.e+-]{0,15}"
 DISCIPLINE = (
@@ -27,7 +27,7 @@ PROGRAMS = {
     rf"tc class replace dev {DEVICE} {CLASS}": ("/usr/sbin/tc",),
     rf"tc qdisc delete dev {DEVICE} root": ("/usr/sbin/tc",),
     rf"ip link set dev {DEVICE} mtu {INTEGER}": ("/usr/sbin/ip",),
-    # of a network namespace that is gone at once: whether the kernel has the discipline
+    # in a network namespace that is removed at once: whether the kernel has the discipline
     rf"try qdisc replace dev lo {DISCIPLINE}": ("/usr/bin/unshare", "--net", "/usr/sbin/tc"),
 }
 QUEUE = rf"/sys/class/net/{DEVICE}/queues"

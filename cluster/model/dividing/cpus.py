@@ -28,7 +28,7 @@ class NumaNode:
 
 
 Cpus = tuple[NumaNode, ...]
-"""Of a host, in the order of their numbers. Empty: unknown. Of a node: what it alone has."""
+"""The CPUs of a host in the order of their numbers. Empty: unknown. For a node: its exclusive ones."""
 
 
 def cpus_of(numa: Cpus) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.variant import Variant
 
 MAX_DATA_DISKS = 48
-"""Of a guest. Each is a PCI device with interrupts: of 68, a guest with one CPU found 64."""
+"""For a guest. Each is a PCI device with interrupts: of 68, a guest with one CPU found 64."""
 
 
 def dealt_drives(

@@ -9,8 +9,8 @@ from density_study.cluster.model.errors import InputError
 
 @dataclass(frozen=True)
 class Oversubscription:
-    """`memory`: of a worker's memory, given to its daemons and to YARN's containers together. Daemons have
-    what they always have, so the excess is slots. `cores`: of a host's cores, given to its workers."""
+    """`memory`: that of a worker's memory, given to its daemons and to YARN's containers together. Daemons have
+    what they always have, so the excess is slots. `cores`: that of a host's cores, given to its workers."""
 
     memory: float = 1.0
     cores: float = 1.0
@@ -21,7 +21,7 @@ class Oversubscription:
         if self.memory > 1 and not more_mib:
             least = 1 + container_mib / node_mib
             raise InputError(
-                f"{self.memory:g} times the memory of a worker, {node_mib} MiB, is no container of "
+                f"{self.memory:g} times the memory of a worker, {node_mib} MiB, is not a container of "
                 f"{container_mib} MiB more.",
                 "factors.oversubscribe",
                 f"write {least + 0.005:.2f} or more, or make stack.yarn.container smaller.",
@@ -30,7 +30,7 @@ class Oversubscription:
         return more_mib
 
     def cores_of(self, host_cores: int, workers: int) -> float:
-        """Of each worker, by time; one cannot have more than there are."""
+        """For each worker, by time; one cannot have more than there are."""
         return min(float(host_cores), host_cores * self.cores / workers)
 
 

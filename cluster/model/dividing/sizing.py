@@ -19,16 +19,17 @@ MASTERS: tuple[DaemonKind, ...] = ("namenode", "resourcemanager", "zookeeper", "
 WORKERS: tuple[DaemonKind, ...] = ("datanode", "nodemanager")
 _SMALL_OVERHEAD_MIB = 80
 _OVERHEAD_SHARE = 0.2
-"""Share of a container that is no heap, as by `mapreduce.job.heap.memory-mb.ratio`."""
+"""Share of a container that is not heap, as by `mapreduce.job.heap.memory-mb.ratio`."""
 
 
 @dataclass(frozen=True)
 class Sizing:
     """Sizes that are the same in every variant of a study. A value that the study sets takes their place.
 
-    `heaps_mib`: by kind of daemon, without RegionServers, which share the rest of their node. `collector`: of
-    the same daemons. `g1_region_mib` and `whole_heap` (its full size from the start) are those of
-    RegionServers. `container_percent`: of the memory that daemons leave at the density that leaves least.
+    `heaps_mib`: by kind of daemon, without RegionServers, which share the rest of their node. `collector`:
+    that of the same daemons. `g1_region_mib` and `whole_heap` (its full size from the start) are those of
+    RegionServers. `container_percent`: share of the memory that daemons leave at the density that leaves
+    least.
     """
 
     heaps_mib: Mapping[DaemonKind, int] = field(hash=False)
@@ -50,7 +51,7 @@ class Sizing:
 
 
 def sizing_of(hosts: Sequence[Host]) -> Sizing:
-    """Of a study's hosts: by the smallest that carries workers, and for the master's daemons by its own."""
+    """For a study's hosts: by the smallest that carries workers, and for the master's daemons by its own."""
     workers = _for_memory(min(host.memory_mib for host in hosts if "worker" in host.roles))
     master = _for_memory(next(host.memory_mib for host in hosts if "master" in host.roles))
     return replace(workers, heaps_mib={**workers.heaps_mib, **master.heaps_of(MASTERS)})
@@ -72,7 +73,7 @@ SMALLEST = _for_memory(0)
 
 
 def sizing_before(memory_mib: int) -> Sizing:
-    """Of plans that record no sizes: what versions before them gave daemons where the largest host has this
+    """For plans that record no sizes: what versions before them gave daemons where the largest host has this
     much memory. A plan keeps its sizes, so that all of its builds are alike."""
     g1_region_mib = 32 if memory_mib >= 128 * 1024 else 16 if memory_mib >= 64 * 1024 else 8
     return replace(SMALLEST, g1_region_mib=g1_region_mib, whole_heap=memory_mib >= 32 * 1024)

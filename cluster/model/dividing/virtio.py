@@ -1,6 +1,6 @@
 """What a guest's network card and data disks get of their host's parallelism: equal sums at every density.
 
-More queues and I/O threads carry more. With one of each per guest, more guests would be faster by that alone.
+More queues and I/O threads carry more. With one of each per guest, more guests would be faster by themselves.
 Pure functions of a topology.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from density_study.cluster.model.topology import Node, Topology
 
 MAX_QUEUES = 256
-"""Of a host's guests together: Linux allows a tap device as many, and one guest may have them all."""
+"""For a host's guests together: Linux allows a tap device as many, and one guest may have them all."""
 
 
 @dataclass(frozen=True)

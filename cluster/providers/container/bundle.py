@@ -1,6 +1,6 @@
 """The OCI bundle of a container: its config.json. Pure.
 
-Its root file system is the host's, read-only, so that it needs no image, and every path means the same inside
+Its root file system is the host's, read-only: it needs no image, and every path means the same inside
 and outside. It has no PID namespace: a process has one number, its own (decision 54).
 
 Its /tmp is its own, in memory: there a JVM opens the socket by which monitors ask it. Folders

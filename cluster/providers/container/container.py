@@ -22,7 +22,7 @@ BUNDLES = "containers"
 
 @dataclass(frozen=True)
 class Container:
-    """`cores` is its CPU quota, `numa` the CPUs that it alone has; None and empty: all cores.
+    """`cores` is its CPU quota, `numa` its exclusive CPUs; None and empty: all cores.
 
     `limits`: its share of the limits of each of its drives, by path. `writable`: all that it may write to,
     beside a /tmp of its own. `software`: folders of what its nodes run.
@@ -78,7 +78,7 @@ def containers(
     writable: PurePath,
     software: tuple[PurePath, ...],
 ) -> tuple[Container, ...]:
-    """Every node of the topology as a container. `cpus`: of each host, by its name. On every host the
+    """Every node of the topology as a container. `cpus`: those of each host, by its name. On every host the
     build has `folder`, and its nodes write to `writable` beside their data, and run `software`."""
     hosts = {host.name: host for host in topology.hosts}
     promised = topology.variant.oversubscribed

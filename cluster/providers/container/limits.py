@@ -30,7 +30,7 @@ _TIMEOUT_S = 60.0
 def prove_limits(
     site: Site, transport: Inside, made: Iterable[Container], versions: Mapping[str, int]
 ) -> None:
-    """Reads in the first container on each disk with limits, before anything uses it. `versions`: of
+    """Reads in the first container on each disk with limits, before anything uses it. `versions`: that of
     the hosts' cgroups."""
     proved: set[tuple[str, Disk]] = set()
     for one in made:

@@ -1,7 +1,7 @@
 """Provider `container` with hosts over SSH: each one divided as this machine would be.
 
 Each host has a bridge with a part of the containers' network, and routes to the parts of the others. This
-machine has routes, too: it asks the daemons for their state.
+machine also has routes: it queries the daemons for their state.
 """
 
 from __future__ import annotations

@@ -55,5 +55,5 @@ def disclose_containers(
 
 
 def memory_mib(topology: Topology) -> int:
-    """The containers' limits hold for the page cache, too."""
+    """The containers' limits include the page cache."""
     return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)

@@ -1,4 +1,4 @@
-"""Provider `existing`: a study's folder, namespace and queue on a cluster that stands already."""
+"""Provider `existing`: a study's folder, namespace and queue on an existing cluster."""
 
 PROVIDERS = {"existing": "provider:ExistingProvider"}
 STAND_INS = {"endpoint": "endpoint:EndpointProvider"}

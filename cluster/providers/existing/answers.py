@@ -1,4 +1,4 @@
-"""What the web servers of a cluster answer that stands already."""
+"""Answers of an existing cluster's web servers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
     nodes = listed.get("node", [])
     if facts["Safemode"]:
         raise StudyError(
-            "HDFS is in safe mode.", namenode, "wait until it has left it, or ask why."
+            "HDFS is in safe mode.",
+            namenode,
+            "wait with `hdfs dfsadmin -safemode wait`; `hdfs dfsadmin -safemode get` shows the state.",
         )
     return Answers(
         namenode=namenode,

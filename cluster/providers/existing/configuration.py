@@ -19,7 +19,7 @@ from density_study.cluster.state import atomic
 from density_study.cluster.state.plain_file import check_owner
 
 NEEDED = ("core-site", "hbase-site")
-"""Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""
+"""The SITES without which no client finds the cluster. Hadoop has defaults for the others."""
 NAMENODE_PORTS, RESOURCEMANAGER_PORTS = (9870, 9871), (8088, 8090)
 """Hadoop's defaults for HTTP and HTTPS."""
 _RPC_PORT = 8020
@@ -55,11 +55,11 @@ _OF_JOBS = (
 )
 _ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
 _LOGIN = re.compile(r"(?<![^\s@])(?=[^\s@]*@)[^\s@]*?:(?!//)[^\s@]+@")
-"""Whether an `@` ends the word is asked once a word, so that long ones take no longer than they are."""
+"""Checks once per word whether an `@` ends it: the time for a word grows with its length only."""
 
 
 class ClientConfiguration(Properties):
-    """Of all files in a folder. Of the same name, the property of the later file in SITES counts, unless an
+    """Properties of all files in a folder. For equal names, the later file in SITES counts, unless an
     earlier one is final."""
 
     def check_jobs(self) -> None:
@@ -81,7 +81,7 @@ class ClientConfiguration(Properties):
 
     @property
     def has_tls(self) -> bool:
-        """Whether a web server speaks TLS alone."""
+        """Whether a web server speaks only TLS."""
         return self._has_tls("dfs") or self._has_tls("yarn") or self.hbase_scheme != ""
 
     @property
@@ -110,7 +110,7 @@ class ClientConfiguration(Properties):
 
     def namenodes_http(self) -> list[str]:
         """Address of the web server of each NameNode of the default file system: host:port, and https://
-        before it where it speaks TLS alone."""
+        before it where it speaks only TLS."""
         name, service = self._default_file_system()
         tls = self._has_tls("dfs")
         scheme, key = ("https://", _HTTPS) if tls else ("", _HTTP)
@@ -238,7 +238,7 @@ def read_configuration(folder: Path) -> ClientConfiguration:
 
 
 def copy_configuration(folder: Path, to: Path, variables: Sequence[tuple[str, str]] = ()) -> None:
-    """Write what clients read of each file anew, for this user alone: properties without secrets,
+    """Write what clients read of each file anew, readable only for this user: properties without secrets,
     `variables`, and nothing else. Comments are left out, because people keep old passwords there."""
     to.mkdir(parents=True, exist_ok=True, mode=0o700)
     to.chmod(0o700)

@@ -44,7 +44,7 @@ class EndpointProvider(ExistingProvider):
             instances_of(existing.prometheus, existing.endpoint.hosts)
 
     def versions(self, topology: ExistingTopology) -> Versions:
-        return VERSIONS  # of the client's own tools: the store is neither Hadoop nor HBase
+        return VERSIONS  # versions of the client's own tools: the store is neither Hadoop nor HBase
 
     def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
         existing, conf = topology.existing, client_conf(site)
@@ -117,9 +117,9 @@ def _check_facts(topology: ExistingTopology, facts: Mapping[str, Any], needed_mi
     words = ", ".join(f"{name} {facts[name]}" for name in store.deciding)
     if level is None and "unknown" not in words:
         raise InputError(
-            f"its servers differ in their durability, or it is none that is known here: {words}.",
+            f"its servers differ in their durability, or it is not a known one: {words}.",
             store.title,
-            "ask its administrators for equal settings.",
+            f"give all servers equal settings: {', '.join(store.deciding)}.",
         )
     if level not in (None, store.durability):
         raise InputError(

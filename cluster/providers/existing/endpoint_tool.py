@@ -21,7 +21,7 @@ _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error)
 
 
 def endpoint_properties(topology: ExistingTopology) -> dict[str, str]:
-    """What clients of the store are told. The password stays in its file."""
+    """The settings of the store's clients. The password stays in its file."""
     existing = topology.existing
     assert existing is not None and existing.endpoint is not None
     endpoint, store = existing.endpoint, store_of(topology)

@@ -1,4 +1,4 @@
-"""`Joined`: a cluster of others as it answers now."""
+"""`Joined`: an existing cluster as it answers now."""
 
 from __future__ import annotations
 

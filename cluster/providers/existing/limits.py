@@ -1,4 +1,4 @@
-"""Limits that stop a trial on a cluster of others: what its own counters say while clients run."""
+"""Limits that stop a trial on an existing cluster: what its own counters say while clients run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from density_study.cluster.providers.existing.web import beans
 
 _REGION_SERVER = "Hadoop:service=HBase,name=RegionServer,sub="
 _LATENCIES = ("TableRequests_*", "TableLatencies")
-"""Of HBase 2.3 and later, a bean for each table; and before, one of all tables."""
+"""HBase 2.3 and later have a bean for each table; earlier versions have one for all tables."""
 _TABLE = r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)"
 _BEAN = re.compile(rf"{re.escape(_REGION_SERVER)}TableRequests_{_TABLE}")
 _OF_TABLE = re.compile(r"(?P<what>[a-zA-Z]+)Time_(?P<of>\w+)")

@@ -1,6 +1,6 @@
 """Logging in to an existing cluster: for one look, for a build, and for the removal of what it made.
 
-Tickets by keytab lie in folders of this user's runtime folder alone, never in a run's. The folder of a
+Tickets by keytab lie only in folders of this user's runtime folder, never in a run's. The folder of a
 build is tagged and journalled. That of a look is removed with it; its ticket ends after LOOK_S in any case.
 """
 

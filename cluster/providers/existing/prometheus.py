@@ -1,4 +1,4 @@
-"""A Prometheus server that watches an existing cluster, asked by its HTTP API (prometheus.io/docs).
+"""A Prometheus server that watches an existing cluster, queried by its HTTP API (prometheus.io/docs).
 
 A query of a range selector answers with samples as they were scraped, at their own times. `query_range` would
 repeat the last one at each of its steps: a rate of zero that nobody measured.
@@ -24,7 +24,7 @@ from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.state.plain_file import read_named, why_unread
 
 MOST_SERIES, MOST_SAMPLES = 50_000, 5_000_000
-"""Of one answer."""
+"""For one answer."""
 _TIMEOUT_S = 30.0
 _MOST_TOKEN_BYTES = 2**16
 _MOST_WORDS = 300
@@ -34,8 +34,7 @@ _KEY = ("existing", "prometheus")
 
 @dataclass(frozen=True)
 class Scraped:
-    """A series: its labels, and (epoch seconds by the server's clock, value) of each scrape. A sample that is
-    no finite number is left out."""
+    """A series: its labels, and (epoch seconds by the server's clock, value) of each scrape. A sample that is not a finite number is left out."""
 
     labels: Mapping[str, str]
     samples: tuple[tuple[float, float], ...]
@@ -53,7 +52,7 @@ def scraped(server: Prometheus, selector: str, start_s: float, end_s: float) -> 
             if isinstance(one, dict)
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise _wrong(server, f"an answer that is no matrix of samples ({error})") from error
+        raise _wrong(server, f"an answer that is not a matrix of samples ({error})") from error
     if sum(len(one.samples) for one in series) > MOST_SAMPLES:
         raise _wrong(server, f"more than {MOST_SAMPLES:,} samples")
     return series

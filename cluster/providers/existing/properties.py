@@ -13,7 +13,7 @@ from density_study.cluster.model.secrets import without_logins
 
 VARIABLE = re.compile(r"\$\{([^${}\s]{1,200})\}")
 _EXPANSIONS = 20
-"""Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
+"""For one value, one variable at a time: as many as Hadoop's own Configuration makes."""
 _MAX_VALUE = 64 * 1024
 """Characters that a value may grow to."""
 

@@ -281,7 +281,7 @@ def _check_free(existing: ExistingCluster, held: Any) -> None:
 
 
 def client_conf(site: Site) -> Path:
-    """The client's configuration as it was when the build began; tear-down uses it, too."""
+    """The client's configuration as it was when the build began; tear-down uses the same."""
     return site.root.absolute() / "conf" / "client"
 
 
@@ -311,7 +311,8 @@ def _host(server: str) -> str:
 
 
 def _daemons(answers: Answers, servers: Iterable[str]) -> dict[str, str]:
-    """<host>/<daemon> -> address of its web server; a second daemon of a kind on a host has its port, too."""
+    """<host>/<daemon> -> address of its web server; the key of a second daemon of a kind on a host also has
+    its port."""
     found: dict[str, str] = {}
     pages = {"namenode": [answers.namenode], "datanode": answers.pages, "regionserver": servers}
     for daemon, addresses in pages.items():

@@ -1,4 +1,4 @@
-"""Which right a cluster of others denies, by the words in which Hadoop, HBase and Ranger refuse. Pure."""
+"""Which right an existing cluster denies, by the words in which Hadoop, HBase and Ranger refuse. Pure."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ _ALL = ("0.0.0.0", "[::]", "[0:0:0:0:0:0:0:0]")
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """`host`: IPv6 in brackets; empty: not said, since the server listens on all addresses. `port`: None: not
-    said."""
+    """`host`: IPv6 in brackets; empty: not given, since the server listens on all addresses. `port`: None:
+    not given."""
 
     host: str
     port: int | None
@@ -27,7 +27,7 @@ class ServerAddress:
 
 
 def server_address(text: str) -> ServerAddress | None:
-    """None if the text is no address."""
+    """None if the text is not an address."""
     bracketed = f"[{text}]" if _BARE_IPV6.fullmatch(text) else text
     found = _ADDRESS.fullmatch(bracketed)
     if found is None:

@@ -1,6 +1,6 @@
 """One XML file of a client configuration, as Hadoop's Configuration reads it, within limits.
 
-Included files (xi:include) are read from the same folder alone: its owner was checked.
+Included files (xi:include) are read only from the same folder: its owner was checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import check_owner
 
 _MAX_BYTES = 8 * 2**20
-"""Of a file with those that it includes. Those of large clusters have some hundred KiB."""
+"""For a file with those that it includes. Files of large clusters have some hundred KiB."""
 _XINCLUDE = "{http://www.w3.org/2001/XInclude}"
 _INCLUDE, _FALLBACK = f"{_XINCLUDE}include", f"{_XINCLUDE}fallback"
 _MAX_DEPTH = 10

@@ -35,13 +35,13 @@ def machines(site: Site, existing: ExistingCluster, journal: Journal) -> tuple[M
 
 
 def describe(existing: ExistingCluster) -> dict[str, Any]:
-    """What a stranger must know of each host."""
+    """Facts about each host that a reader of the run needs."""
     targets = {host.name: host.target for host in existing.watched}
     return on_all(targets, lambda _, target: channel(target).act("describe"))
 
 
 def unwatched(existing: ExistingCluster, names: Iterable[str]) -> list[str]:
-    """Those of `names` (names or addresses of the cluster's hosts) that no watched host has."""
+    """The `names` (names or addresses of the cluster's hosts) that no watched host has."""
     if not existing.watched:
         return sorted(set(names))  # nothing to look up
     known = {known for host in existing.watched for known in (host.name, *_both(host.address))}

@@ -1,4 +1,4 @@
-"""Web servers of an existing cluster, asked as its configuration wants it: by TLS, by Kerberos, or
+"""Web servers of an existing cluster, queried as its configuration requires: by TLS, by Kerberos, or
 plainly."""
 
 from __future__ import annotations

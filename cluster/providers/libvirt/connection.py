@@ -1,6 +1,6 @@
 """How virsh reaches a libvirt: this machine's own, or one over SSH as strictly as all SSH of this program.
 
-libvirt runs a program of ours as its `ssh`. Left alone, it would run the user's, with his own configuration
+libvirt runs a program of ours as its `ssh`. By default it would run the user's, with his own configuration
 and known_hosts, and ask or learn; its parameter `known_hosts` is for other transports (libssh).
 """
 
@@ -29,8 +29,8 @@ _SOCKET = re.compile(r"socket=/[A-Za-z0-9._/-]+")
 def connected(uri: str) -> str:
     """The URI for virsh. InputError for any but `qemu:///system` and `qemu+ssh://user@address/system`.
 
-    Of the parameters, only the local daemon's `socket` counts, and `known_hosts`: the only file of trusted
-    host keys, by default ~/.ssh/known_hosts. No key is learnt.
+    Only these parameters count: the local daemon's `socket` counts, and `known_hosts`: the only file of
+    trusted host keys, by default ~/.ssh/known_hosts. No key is learnt.
     """
     parts = urlsplit(uri)
     if (parts.scheme, parts.netloc) == ("qemu", ""):

@@ -60,7 +60,7 @@ def _add_tree(root: Path, tree: dict[str, Any], java_home: str) -> None:
     """Copy a stack, and archive its classes with the guest's own JVM, which alone can map them."""
     home = root / tree["home"].lstrip("/")
     shutil.copytree(tree["source"], home, symlinks=True)
-    for stale in home.glob("classes*"):  # of this machine's Java
+    for stale in home.glob("classes*"):  # they belong to this machine's Java
         stale.unlink()
     if not Path(tree["classes"]).stat().st_size:
         return

@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Vcpus:
-    """The number of vCPUs of a guest, and the CPUs of the host that it alone has (empty: it may use any)."""
+    """The number of vCPUs of a guest, and its exclusive CPUs of the host (empty: it may use any)."""
 
     count: int
     numa: Cpus = ()
@@ -88,8 +88,8 @@ def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str, h
 
 @dataclass(frozen=True)
 class DataDisk:
-    """One of a guest's data disks. `limits`: what the guest has of its drive's, which its data disks with the
-    same `group` share."""
+    """One of a guest's data disks. `limits`: the guest's part of its drive's limits, shared by its data disks
+    with the same `group`."""
 
     serial: str
     pool: str
@@ -101,8 +101,8 @@ class DataDisk:
 
 @dataclass(frozen=True)
 class Guest:
-    """`data` as placement chose its drives; root and seed are beside the first. `names` maps addresses to the
-    names of all nodes."""
+    """`data`: one disk per drive that placement chose; root and seed disks are beside the first. `names` maps
+    addresses to the names of all nodes."""
 
     tag: str
     node: Node
@@ -166,7 +166,7 @@ def by_uri(guests: Iterable[Guest]) -> dict[str, list[Guest]]:
 def guests(
     site: Site, topology: Topology, cpus: Mapping[str, Cpus] | None = None
 ) -> tuple[Guest, ...]:
-    """Every node of the topology as a guest. `cpus`: of each host, by its name, where they are known.
+    """Every node of the topology as a guest. `cpus`: those of each host, by its name, where they are known.
     InputError for a host without libvirt or disk, whose CPUs cannot be divided as the study says, or that has
     a NUMA node with less memory than its guests."""
     hosts = {host.name: host for host in topology.hosts}
@@ -261,8 +261,8 @@ def _data_disks(site: Site, topology: Topology, node: Node, host: Host) -> tuple
 def _vms_of(host: Host) -> VmHost:
     if host.vms is None:
         raise InputError(
-            "the key is missing.",
-            f"host {host.name!r}, key libvirt",
-            "add libvirt: {uri: ..., addresses: [...], network: ...}.",
+            "it has no VMs: the key vms is missing.",
+            f"host {host.name!r}",
+            "add, for example, `vms: {network: 10.78.0.0/24, addresses: 10.78.0.11-10.78.0.12}`.",
         )
     return host.vms

@@ -19,7 +19,7 @@ _SSH = 22
 
 
 def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
-    """Of the hosts that can be asked: memory, their drives, and the folder of golden images."""
+    """For the hosts that answer: memory, their drives, and the folder of golden images."""
 
     def free(_: str, host: Host) -> FreeResources:
         act = act_on(host)

@@ -9,7 +9,7 @@ from density_study.cluster.model.dividing.cpus import Cpus, NumaNode, cpus_in
 
 def parse_cpus(capabilities: str) -> Cpus:
     """From the output of `virsh capabilities`; empty if it does not say which CPUs belong to which core. NUMA
-    nodes that have memory alone are left out."""
+    nodes that have only memory are left out."""
     found = []
     for cell in ET.fromstring(capabilities).iterfind("host/topology/cells/cell"):
         listed = cell.findall("cpus/cpu")

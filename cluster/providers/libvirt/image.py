@@ -90,7 +90,7 @@ def image_key(stacks: Sequence[Stack]) -> str:
 
 
 def java_version(image: Path) -> str:
-    """Of its JDK, as its vendor writes it: 17.0.15 of Debian's 17.0.15+6-1~deb12u1."""
+    """The version of its JDK, as its vendor writes it: 17.0.15 of Debian's 17.0.15+6-1~deb12u1."""
     lines = (image / PACKAGES).read_text().splitlines()
     versions = dict(line.split(" ", 1) for line in lines)
     return versions["openjdk-17-jre-headless"].partition("+")[0]

@@ -37,8 +37,8 @@ CONTROLLER = Requirements(THIS_MACHINE, None, tuple(Need(*pair) for pair in _HER
 def check_guest_programs(
     uris: Mapping[str, str], targets: Mapping[str, Target], *, bare: bool
 ) -> None:
-    """InputError with every program that hosts of guests and this machine lack. `uris`: of each host's
-    libvirt; `targets`: of the hosts that SSH reaches; `bare`: they carry nodes themselves, too."""
+    """InputError with every program that hosts of guests and this machine lack. `uris`: those of each host's
+    libvirt; `targets`: those of the hosts that SSH reaches; `bare`: they also carry nodes themselves."""
     hosts = [
         Requirements(
             name, targets.get(name), (*on_host(bool(targets)), *(PHYSICAL if bare else ()))
@@ -50,5 +50,5 @@ def check_guest_programs(
 
 
 def on_host(signed_on: bool) -> tuple[Need, ...]:
-    """Of a host of guests. Monitors run on it by Python where it is reached over SSH."""
+    """For a host of guests. Monitors run on it by Python where it is reached over SSH."""
     return (*_ON_HOST, PYTHON) if signed_on else _ON_HOST

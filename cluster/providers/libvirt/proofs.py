@@ -58,8 +58,8 @@ def prove_disks(
 
 def _wrong_disk_type(drive: Disk, probe: Probe, host: str) -> StudyError:
     return StudyError(
-        f"the study says {drive.disk_type}, but a random 4 KiB read in a guest took "
+        f"the study declares {drive.disk_type}, but a random 4 KiB read in a guest took "
         f"{probe.random_4k_read_ms:.2f} ms, like {probe.disk_type}.",
         f"host {host!r}, disk {drive.path}",
-        f"set disk type: {probe.disk_type}, or use a disk that is {drive.disk_type}.",
+        f"set disk_type: {probe.disk_type}, or use a disk of type {drive.disk_type}.",
     )

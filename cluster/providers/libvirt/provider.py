@@ -83,7 +83,7 @@ class ImageSoftware:
         return Java(Path(JAVA_HOME), java_version(_image(self.topology)))
 
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
-        """By this machine's Java: that of guests cannot be asked before there are guests."""
+        """By this machine's Java: that of guests is unknown before there are guests."""
         return THIS_MACHINE.refusal(flags, feature)
 
     def program(self, wanted: MachineProgram) -> Mapping[str, str]:
@@ -246,7 +246,7 @@ def _image(topology: Topology) -> Path:
 
 
 def _cpus(topology: Topology) -> dict[str, Cpus]:
-    """Of each host whose guests are pinned, as its libvirt knows them. All are asked at once."""
+    """For each host whose guests are pinned, as its libvirt knows them. All are queried at once."""
     uris = {
         host.name: host.vms.uri
         for host in topology.occupied

@@ -63,7 +63,7 @@ def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
 
 
 def _upload(virsh: Virsh, name: str, file: Path, there: dict[str, str]) -> None:
-    if name in there:  # of an upload that was cut short
+    if name in there:  # left by an upload that was cut short
         virsh.delete_volume(IMAGE_POOL, name)
     xml = volume_xml(name, file.stat().st_size, public=True)
     virsh.run("vol-create", IMAGE_POOL, "/dev/stdin", stdin=xml)

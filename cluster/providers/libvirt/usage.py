@@ -21,7 +21,7 @@ _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]{1,20})")
 
 def guest_times(guests: Iterable[Guest]) -> dict[str, NodeTime]:
     """CPU time by node since its guest was started. StudyError if libvirt does not report it. All hosts are
-    asked at once, or those asked last would count seconds more."""
+    queried at once, or those queried last would count seconds more."""
     times = on_all(by_uri(guests), _times_at)
     return {name: time for there in times.values() for name, time in there.items()}
 

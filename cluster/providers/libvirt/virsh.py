@@ -60,7 +60,7 @@ class Virsh:
         return name in self.run(what, "--name").split()
 
     def names(self, what: str) -> list[str]:
-        """Of domains (`list`), networks (`net-list`) or pools (`pool-list`), inactive ones too."""
+        """For domains (`list`), networks (`net-list`) or pools (`pool-list`), inactive ones too."""
         return self.run(what, "--all", "--name").split()
 
     def volumes(self, pool: str) -> dict[str, str]:
@@ -71,7 +71,7 @@ class Virsh:
         return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
     def delete_volume(self, pool: str, volume: str) -> None:
-        """A name that libvirt listed is the host's: after `--` it is no option."""
+        """A name that libvirt listed is the host's: after `--` it is not an option."""
         self.run("vol-delete", "--pool", pool, "--", volume)
 
     def upload(self, pool: str, volume: str, file: Path) -> None:

@@ -27,7 +27,7 @@ def open_network(site: Site, journal: Journal) -> None:
         return
     network = private_network.name_of(site.tag)
     door = private_network.door_of(network)
-    door.unlink(missing_ok=True)  # of a holder that was killed: the run was cleared since
+    door.unlink(missing_ok=True)  # left by a holder that was killed: the run was cleared since
     command = Command("network", private_network.holder_argv(door))
     out, err = (site.root / "logs" / f"network.{end}" for end in ("out", "err"))
     transport = LocalTransport(site.tag, journal)

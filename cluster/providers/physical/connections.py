@@ -16,7 +16,8 @@ _SHOWN = 4
 
 
 def check_connections(targets: Mapping[str, Target], ports: Mapping[str, Sequence[int]]) -> None:
-    """`ports`: of each host's address. Each host listens on its own for a moment, and all others connect.
+    """`ports`: those of each host's address. Each host listens on its own for a moment, and all others
+    connect.
 
     InputError for a name that means another address on the host, for a firewall, and for a name that a host
     does not know.

@@ -16,7 +16,8 @@ _PART = re.compile(r"(nights|builds|trials|seconds)=(\d+(?:\.\d+)?)%")
 @dataclass(frozen=True)
 class Noise:
     """Standard deviations of the logarithm of the speed. `nights`: what all variants of a repetition have in
-    common. `builds`, `trials`: of each alone. `seconds`: of a trial's intervals, around its own speed."""
+    common. `builds`, `trials`: those of each by itself. `seconds`: those of a trial's intervals, around its
+    own speed."""
 
     nights: float = 0.05
     builds: float = 0.025
@@ -31,7 +32,7 @@ class Noise:
             match = _PART.fullmatch(part)
             if match is None or float(match[2]) > 100:
                 raise InputError(
-                    f"{part[:60]!r} is no part of the noise.",
+                    f"{part[:60]!r} is not a part of the noise.",
                     "--noise",
                     "write nights, builds, trials or seconds with at most 100 %: builds=2.5%,nights=5%.",
                 )

@@ -93,7 +93,7 @@ def clock_of(journal: Journal) -> SimulatedClock:
     """StudyError if the run goes by the real time: it would measure the model."""
     if not isinstance(journal.clock, SimulatedClock):
         raise StudyError(
-            "a simulated cluster is no cluster to run a study on.",
+            "a study cannot run on a simulated cluster.",
             str(journal.path.parent),
             "rehearse the study: study rehearse SPEC; or start a new run: study run SPEC --fresh.",
         )

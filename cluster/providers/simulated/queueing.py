@@ -86,7 +86,7 @@ def at_rate(stations: Sequence[Station], customers: int, rate: float) -> Solutio
     for _ in range(50):
         pause = Station("pause", (low + high) / 2, servers=None)
         weights = pause.terms(customers, rate)[::-1]
-        # of customers - 1 and of all customers, by the convolution with the pauses alone
+        # normalisers of customers - 1 and of all customers, by the convolution with only the pauses
         is_faster = rest[:-1] @ weights[1:] > rest @ weights
         low, high = (pause.demand_s, high) if is_faster else (low, pause.demand_s)
     return solve((*stations, pause), customers)

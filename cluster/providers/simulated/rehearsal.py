@@ -35,7 +35,7 @@ class Rehearsal:
     def log_speed(
         self, topology: Topology, mode: str, repetition: int, build: str, trial: str
     ) -> float:
-        """The logarithm of a trial's speed, over what the queueing network alone gives."""
+        """The logarithm of a trial's speed, over what only the queueing network gives."""
         drawn = log_speed(self.noise, self.seed, repetition, build, trial)
         return self.effects.log_speed(topology, mode) + drawn
 
@@ -53,12 +53,12 @@ def write_rehearsal(root: Path, rehearsal: Rehearsal) -> None:
 
 
 def read_rehearsal(root: Path) -> Rehearsal:
-    """StudyError if the run in `root` is no rehearsal."""
+    """StudyError if the run in `root` is not a rehearsal."""
     try:
         return _parsed(read_plain(root / FILE, MAX_BYTES))
     except (OSError, ValidationError) as error:
         raise StudyError(
-            f"this is no rehearsal: {str(error).splitlines()[0]}.",
+            f"this is not a rehearsal: {str(error).splitlines()[0]}.",
             str(root / FILE),
             "rehearse the study again: study rehearse SPEC.",
         ) from error

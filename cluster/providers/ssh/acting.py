@@ -12,7 +12,7 @@ from density_study.cluster.providers.ssh.channel import channel
 Act = Callable[..., Any]
 """Called with the name of a host command and its arguments."""
 UNASKED = "to which the study has no SSH login"
-"""Why a host is not asked, in words."""
+"""Why a host is not queried, in words."""
 
 
 def act_at(target: Target | None) -> Act:

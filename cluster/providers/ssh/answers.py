@@ -2,7 +2,7 @@
 
 A host is not trusted. Its agent is this program's own code, but what comes back is whatever the host sends.
 Every answer is checked here before any other code sees it: numbers are in range, texts and lists are bounded,
-names of files stay below the folder that was asked for, and paths are plain ones.
+names of files stay below the requested folder, and paths are plain ones.
 """
 
 from __future__ import annotations

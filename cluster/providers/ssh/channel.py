@@ -51,7 +51,7 @@ sys.path.insert(0, f"/proc/self/fd/{toolkit}")
 from density_study.cluster.providers.ssh.agent import serve
 serve(requests, answers, float(silent_s))
 """
-"""The first program on the host. Its streams become the connection's alone: children inherit others."""
+"""The first program on the host. Only the connection keeps its streams: children inherit others."""
 _CLOSED_WITHIN_S = 2.0
 _MAX_ERROR_BYTES = 2**17
 """More than a pipe holds: whoever wrote to it has ended."""
@@ -186,12 +186,13 @@ class Channel:
             return InputError(
                 f"SSH was refused: {error.splitlines()[-1]}.",
                 str(self.target),
-                "check the user, the key, and the host's entry in known_hosts.",
+                f"make `{self.target.login} true` work from this machine: user, key and known_hosts.",
             )
         return HostLostError(
             f"{reason}{': ' + error if error else ''}.",
             str(self.target),
-            "bring the host back, and run `study reap`.",
+            f"check that `{self.target.login} true` works from this machine; if a run used the host, run "
+            "`study reap` then.",
         )
 
 

@@ -1,4 +1,4 @@
-"""`Examined`: what a host has, for a study that leaves it out. This machine is asked directly, others over
+"""`Examined`: what a host has, for a study that leaves it out. This machine is queried directly, others over
 SSH, all at once."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def this_machine(auto_disk: Path, *, probed: bool) -> Examined:
 def over_ssh(
     login: Login, addresses: Mapping[str, str], *, watched: bool, probed: bool
 ) -> Mapping[str, Examined]:
-    """The hosts with these addresses, by name. `watched`: monitors alone will run there, without Java.
+    """The hosts with these addresses, by name. `watched`: only monitors will run there, without Java.
     InputError if a login fails, a program is missing, or their Java versions differ."""
     targets = {name: login.target(name, address) for name, address in addresses.items()}
     needs = (PYTHON,) if watched else PHYSICAL

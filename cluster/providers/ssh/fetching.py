@@ -17,9 +17,9 @@ from density_study.cluster.providers.ssh.channel import CHUNK_BYTES, channel
 from density_study.cluster.state import atomic
 
 MAX_MIB = 4096
-"""Of one folder of a host: more than a trial writes, less than what fills a disk unseen."""
+"""For one folder of a host: more than a trial writes, less than what fills a disk unseen."""
 MAX_FILE_MIB = 512
-"""Of one file, which its reader may hold in memory. The analysis reads none above 256 MiB."""
+"""For one file, which its reader may hold in memory. The analysis reads none above 256 MiB."""
 MAX_S = 1800.0
 
 
@@ -57,7 +57,7 @@ def fetch(target: Target, path: PurePath | str, to: Path, left: Allowance | None
                 chunk = channel(target).read(str(path), stream.tell())
                 stream.write(chunk)
                 left.take(len(chunk), stream.tell(), path)
-    except FileNotFoundError:  # of the host: it is gone meanwhile
+    except FileNotFoundError:  # on the host: it has gone meanwhile
         raise
     except OSError as error:
         raise StudyError(

@@ -46,7 +46,7 @@ def verify(home: str) -> None:
 
 
 def archive_classes(tag: str, home: str, java: str, archive: str, jars: str) -> None:
-    """Archive the stack's classes by this host's Java, which alone can map them. Again: nothing."""
+    """Archive the stack's classes by this host's Java: no other can map them. A second call does nothing."""
     done = Path(home) / archive
     if done.exists():
         return
@@ -64,7 +64,7 @@ def archive_classes(tag: str, home: str, java: str, archive: str, jars: str) -> 
             f"its classes cannot be archived; java exited with {ended.returncode}: "
             f"{(ended.stderr or ended.stdout).strip()[-500:]}.",
             home,
-            "check the Java of that host.",
+            f"on that host, run `{java}/bin/java -Xshare:dump -version`, and mend its Java.",
         )
     part.rename(done)
 

@@ -28,7 +28,7 @@ _PLAIN_PATH = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
 _SETTINGS = {
     "hostname": "hosts[].address", "port": "ssh.port", "proxyjump": "ssh.jump", "proxycommand": "ssh.jump",
 }  # fmt: skip
-"""Of `ssh -G`, and the keys that say the same."""
+"""For `ssh -G`, and the keys that say the same."""
 _AUTHORITY = "@cert-authority "
 _MOST_BYTES = 2**26
 CONNECT_TIMEOUT_S = 10
@@ -68,7 +68,7 @@ def strict_options(
     known_hosts: str, identity: Path | None, timeout_scale: int = 1
 ) -> tuple[str, ...]:
     """The options of every connection. `known_hosts` is the only source of trusted host keys; without an
-    `identity`, the keys of the SSH agent are offered. InputError for a path that ssh cannot be told."""
+    `identity`, the keys of the SSH agent are offered. InputError for a path that ssh cannot take."""
     pairs = {
         "BatchMode": "yes",
         "StrictHostKeyChecking": "yes",
@@ -93,7 +93,7 @@ def strict_options(
 
 def _quoted(path: str) -> str:
     """A path as ssh reads it from an option: spaces separate words, and % begins a token. InputError for the
-    characters that it cannot be told in every version."""
+    characters that not every version of ssh takes."""
     if any(letter in path for letter in '"\\$\n\r\0'):
         raise InputError(
             "ssh takes no path with a quotation mark, a backslash, a dollar sign or a line break.",

@@ -39,8 +39,8 @@ HERE = "this machine"
 class Need:
     """A program, the Debian package that has it, and the shell's test for it (default: it is on PATH).
 
-    Without a package, it is one that `study sudo-rules` installs. `installer`: of the host's distribution.
-    `elsewhere`: how a study names one of the hosts `{}` that is not on their PATH.
+    Without a package, it is one that `study sudo-rules` installs. `installer`: that of the host's
+    distribution. `elsewhere`: how a study names one of the hosts `{}` that is not on their PATH.
     """
 
     program: str
@@ -166,7 +166,7 @@ def _missing(machine: Requirements) -> list[Need]:
         raise HostLostError(
             "it does not answer which programs it has, but prints without end.",
             str(machine.target),
-            "see what its login scripts print.",
+            "remove the output from the login scripts of that user (.bashrc, .profile).",
         ) from error
     names = done.stdout.splitlines()
     lacking = [need for need in machine.needs if need.program in names]

@@ -54,7 +54,7 @@ def _is_there(target: Target, copy: StackCopy) -> bool:
 
 def _send(target: Target, copy: StackCopy, aside: PurePath, tar: Path) -> None:
     there = channel(target)
-    there.call("remove_tree", str(aside), str(aside.parent))  # of a copy that was cut short
+    there.call("remove_tree", str(aside), str(aside.parent))  # left by a copy that was cut short
     there.act("make-folder", str(aside))
     there.send(tar, str(aside / SENT))
     there.call("install_stack", str(aside), str(copy.home), timeout_s=_TIMEOUT_S)

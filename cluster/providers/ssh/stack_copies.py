@@ -34,7 +34,7 @@ class StackCopy:
 
     @property
     def sums(self) -> str:
-        """Of every jar, and of the programs unpacked from it, as sha256sum writes them."""
+        """For every jar, and of the programs unpacked from it, as sha256sum writes them."""
         home = self.stack.home
         manifest = json.loads((home / "manifest.json").read_text())
         lines = [f"{jar['sha256']}  lib/{jar['name']}" for jar in manifest["jars"]]

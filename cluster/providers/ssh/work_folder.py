@@ -1,4 +1,4 @@
-"""The program's folder on a host: its user's alone. Standard library only: it runs on the host.
+"""The program's folder on a host, which only its user may write. Standard library only: it runs on the host.
 
 What is imported and executed lies below it. Another user of the host who makes the folder first, or can
 change it, would have his code executed as the SSH user; so such a folder is refused, not repaired.
@@ -35,7 +35,7 @@ def own_folder(path: str) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """A link that leads nowhere is there, too."""
+    """A link that leads nowhere also exists."""
     return os.path.lexists(path)
 
 

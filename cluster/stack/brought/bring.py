@@ -84,8 +84,8 @@ def _keep_native(libraries: Mapping[str, bytes]) -> Versions:
 
 def bring_hadoop(path: Path, report: Callable[[str], object] = print) -> Versions:
     """Hadoop's jars of a tarball or folder, in the place of those of Maven Central, and its native libraries
-    if it has some. InputError if they are not Hadoop's. `report` is told why there are no libraries: those
-    of vendors may be links to the system's."""
+    if it has some. InputError if they are not Hadoop's. `report` gets the reason why there are no libraries:
+    those of vendors may be links to the system's."""
     jars = taken(path, _HADOOP)
     for name in _NEEDED:
         if not any(jar.startswith(f"{name}-") for jar in jars):

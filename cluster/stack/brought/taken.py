@@ -14,7 +14,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.plain_file import read_named
 
 _MOST_BYTES = 2**30
-"""Of all files together; the jars of Hadoop 3.4 have 0.3 GB."""
+"""For all files together; the jars of Hadoop 3.4 have 0.3 GB."""
 _MOST_UNPACKED = 2**34
 """Bytes of the tarball; that of Hadoop 3.4 has 2 GB."""
 _MOST_LINKS = 8
@@ -55,7 +55,7 @@ def taken(path: Path, wanted: Wanted) -> dict[str, bytes]:
     except _DAMAGED as error:
         raise unusable(path, wanted, f"it cannot be read: {_reason(error)}") from error
     if wrong := [name for name, content in found.items() if not content.startswith(wanted.begins)]:
-        raise unusable(path, wanted, f"{wrong[0]} is no {wanted.kind}, whatever its name says")
+        raise unusable(path, wanted, f"{wrong[0]} is not a {wanted.kind}, whatever its name says")
     if not found and not wanted.folders:
         raise unusable(path, wanted, f"there is no {wanted.kind}")
     return found
@@ -139,7 +139,7 @@ class _Parts:
 
 
 def _of_folder(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
-    """Of the folders that are wanted, or of the folder itself, where it has none of them."""
+    """For the folders that are wanted, or of the folder itself, where it has none of them."""
     folders = [path / folder for folder in wanted.folders if (path / folder).is_dir()]
     sizes: list[int] = []
     for folder in folders or [path]:

@@ -29,11 +29,11 @@ from density_study.cluster.stores.store import Part, Where, server
 
 _HERE = Path(__file__).parent
 GC_HEAP_MIB = 64
-"""Of the collector of unused files, on the master. The manager has the HMaster's heap."""
+"""For the collector of unused files, on the master. The manager has the HMaster's heap."""
 
 INSTANCE = "study"
 PASSWORD = "study"
-"""Of user root. It protects nothing: a throw-away cluster, on loopback, in containers or on hosts."""
+"""For user root. It protects nothing: a throw-away cluster, on loopback, in containers or on hosts."""
 INIT = "accumulo-init"
 """Name of the command that creates the instance, in HDFS and ZooKeeper; the daemons start after it."""
 INIT_HEAP_MIB = 128
@@ -122,13 +122,13 @@ class Accumulo(HadoopStore):
 
 
 def tserver_heap_mib(topology: Topology, node: Node) -> int:
-    """That of the RegionServer which the node would have with HBase."""
+    """The heap of the RegionServer that the node would have with HBase."""
     heaps = daemon_heaps(replace(node, regionservers=1), sizing=topology.variant.sizing)
     return heaps["regionserver"]
 
 
 def accumulo_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
-    """Beside those of Hadoop, in the node's folder."""
+    """Accumulo's files beside Hadoop's, in the node's folder."""
     topology, ports = blueprint.topology, blueprint.ports
     values = {
         "volume": f"hdfs://{ports.address(topology.master, 'namenode.rpc')}/accumulo",

@@ -1,4 +1,4 @@
-"""Aerospike, through an endpoint alone: no package registry has a server."""
+"""Aerospike, only through an endpoint: no package registry has a server."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from density_study.cluster.stores.store import NOTHING, ClusterStore, Part, Wher
 _HERE = Path(__file__).parent
 KEYSPACE = "study"
 OVERHEAD_MIB = 320
-"""Of each node beyond its heap, its file cache and its network buffers: measured, see docs/stores.md."""
+"""For each node beyond its heap, its file cache and its network buffers: measured, see docs/stores.md."""
 COMMIT_LOG_LEAST_MIB = 64
 """Two segments of each node's commit log, which are as large however little is written."""
 _MAIN = "org.apache.cassandra.service.CassandraDaemon"

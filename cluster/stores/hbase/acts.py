@@ -10,7 +10,7 @@ ACTS = (
     Act("major-compaction", tool=(("flush-compact-settle", *_TABLE),)),
     # an earlier act of the build may have taken it
     Act("snapshot", tool=(("snapshot", *_SNAPSHOT),), before=(("forget", *_SNAPSHOT),)),
-    # tables of a study split only when they are told to
+    # tables of a study split only on command
     Act("split", tool=(("split", *_TABLE),), before=(("splittable", *_TABLE),)),
     # a balanced table would not be moved: it begins on one server
     Act("balance", tool=(("balance",),), before=(("confine", *_TABLE, "--info", FIRST_SERVER),),

@@ -21,15 +21,15 @@ from density_study.cluster.stores.store import ClusterStore, Part, Where, server
 
 Program = Literal["kudu-master", "kudu-tserver"]
 OVERHEAD_MIB = 96
-"""Of a server beyond its heap: programs, libraries and stacks. Measured, see docs/stores.md."""
+"""For a server beyond its heap: programs, libraries and stacks. Measured, see docs/stores.md."""
 _LOG_SEGMENTS_MIB = 16
 """Disk of each tablet, however little is written: two segments of its log."""
 _CONTAINER_MIB = 32
 """Disk of a container of blocks, as it is allocated. A flush writes one for each column, and some more."""
 _CACHE_SHARE = 0.3
-"""Of the limit. Kudu flushes at 60 % of it, and advises at most half of that for the cache."""
+"""For the limit. Kudu flushes at 60 % of it, and advises at most half of that for the cache."""
 _TABLETS_AT_ONCE = 1000
-"""Of a new table, per tablet server. Kudu's preset of 60 is for tables that grow later."""
+"""For a new table, per tablet server. Kudu's preset of 60 is for tables that grow later."""
 
 
 class Kudu(ClusterStore):
@@ -73,7 +73,7 @@ class Kudu(ClusterStore):
         ]
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
-        """Clients of the data need the master alone, which names the tablet servers. The tool that settles
+        """Clients of the data need only the master, which names the tablet servers. The tool that settles
         tables asks their pages, and has `kudu` set a flag."""
         topology = where.cluster.built
         ports, workers = allocate_ports(topology), topology.workers

@@ -9,7 +9,7 @@ from density_study.cluster.render.blueprint import Blueprint
 
 NODES_CONF = "nodes.conf"
 SLOTS = 16384
-"""Of every cluster: a key's slot is its CRC16 modulo this."""
+"""For every cluster: a key's slot is its CRC16 modulo this."""
 
 
 def slots(nodes: int) -> list[range]:

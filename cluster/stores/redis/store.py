@@ -21,7 +21,7 @@ from density_study.cluster.stores.redis.nodes_conf import NODES_CONF, nodes_conf
 from density_study.cluster.stores.store import NOTHING, ClusterStore, Part, Rows, Where, server
 
 OVERHEAD_MIB = 96
-"""Of the server, beyond its data: its own memory, buffers of clients and of the append-only file."""
+"""For the server, beyond its data: its own memory, buffers of clients and of the append-only file."""
 # Measured with 10 fields of 100 bytes: 2.05 KiB a row, with its key in the index.
 ROW_BYTES = 250
 FIELD_BYTES = 95
@@ -157,7 +157,7 @@ class RedisCluster(Redis):
         return {**super()._at(addresses), "redis.cluster": "true"}
 
     def answer(self, address: str, network: str = "") -> Seen:
-        """Answers CLUSTER INFO with the state ok. Every node is asked: one that has just started takes the
+        """Answers CLUSTER INFO with the state ok. Every node is queried: one that has just started takes the
         others for alive."""
         seen = answered(address, network, b"CLUSTER INFO\r\n", rb"\$")
         return Seen(seen.ready and "cluster_state:ok" in seen.state, seen.state)

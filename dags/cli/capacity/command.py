@@ -36,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="""Size a cluster from measured curves: hosts, VMs per host, disk types, cost per genome.""",
     epilog=examples(
-        "study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json",
+        "study capacity fit --points points.csv -o model.json",
         "study capacity check model.json --hold-out hosts",
         "study capacity explain model.json --group hdfs-read --disk-type flash --count 6",
         sizing.SIZE_EXAMPLE,

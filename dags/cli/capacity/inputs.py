@@ -155,7 +155,7 @@ def _profile(name: str) -> Profile:
 
 
 def analysed_run(named: Path) -> Path:
-    """The folder of a run, named as everywhere. One that was copied here may have its tables alone."""
+    """The folder of a run, named as everywhere. A copied run may have only its tables."""
     from density_study.dags.run_status.status import find_root
 
     return named if (named / "tables").is_dir() else find_root(named, RUNS)

@@ -80,7 +80,9 @@ def size(
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--page", metavar="HTML", help="Output file of the plan as a page."),
+        typer.Option(
+            "--page", metavar="HTML", help="Also write the plan as an HTML page, to this file."
+        ),
     ] = None,
     beside: Annotated[
         Path | None,

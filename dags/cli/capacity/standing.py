@@ -1,4 +1,4 @@
-"""`study capacity carry` and `years`: hosts that stand, and growth. Thin, like command.py."""
+"""`study capacity carry` and `years`: existing hosts, and growth. Thin, like command.py."""
 
 from __future__ import annotations
 

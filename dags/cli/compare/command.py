@@ -123,7 +123,7 @@ def compare(
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
     if acknowledge is None and (owner or ticket):
         raise InputError(
-            "an owner and a ticket belong to an acknowledged regression.",
+            "--owner and --ticket are for acknowledged regressions.",
             "--owner, --ticket",
             "add --acknowledge 'REASON'.",
         )

@@ -152,7 +152,7 @@ def _over_ssh(
     )
     user = user or typer.prompt("SSH user on the hosts", default="study")
     if not re.fullmatch(USER, user):
-        raise InputError(f"{user[:80]!r} is no name of a user.", "--user", "name who logs in.")
+        raise InputError(f"{user[:80]!r} is not the name of a user.", "--user", "name who logs in.")
     return {
         "addresses": addresses,
         "user": user,
@@ -168,7 +168,7 @@ def _addresses(provider: Provider, hosts: str) -> list[str]:
     for address in found:
         if not re.fullmatch(form, address, re.ASCII):
             raise InputError(
-                f"{address!r} is no address.", "--addresses", "write it like this: 192.0.2.10."
+                f"{address!r} is not an address.", "--addresses", "write it like this: 192.0.2.10."
             )
     return found
 
@@ -190,7 +190,7 @@ def _paths(text: str) -> list[str]:
     for path in found:
         if not re.fullmatch(r"/[A-Za-z0-9._/-]+", path, re.ASCII):
             raise InputError(
-                f"{path!r} is no folder.", "--disks", "write it like this: /data/f1,/data/f2."
+                f"{path!r} is not a folder.", "--disks", "write it like this: /data/f1,/data/f2."
             )
     return found
 
@@ -202,7 +202,7 @@ def _densities(text: str) -> list[int]:
         found = []
     if not found or found[0] < 1:
         raise InputError(
-            f"{text!r} is no list of densities.", "--densities", "write it like this: 1,2,4."
+            f"{text!r} is not a list of densities.", "--densities", "write it like this: 1,2,4."
         )
     return found
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from density_study.workloads.planning.preflight import Check
 
 EXAMPLES = examples(
-    "study doctor workloads/studies/quickstart.yaml",
+    "study doctor quickstart",
     "study doctor my-hosts.yaml --json",
     "study doctor our-cluster.yaml --deep",
 )

@@ -25,8 +25,8 @@ def sudo_rules(
     network: Annotated[
         bool, typer.Option("--network", help="Also for the factor `network`: change interfaces.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Also for `quiet: yes`: settings of the kernel.")
+    quiet_host: Annotated[
+        bool, typer.Option("--quiet-host", help="Also for `quiet: yes`: settings of the kernel.")
     ] = False,
 ) -> None:
     """Print a shell script that lets a user of a host start what a study needs of root there.
@@ -37,6 +37,6 @@ def sudo_rules(
     """
     from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, QUIET, UNITS, script
 
-    chosen = {CUTS: cut, NETWORKS: network, QUIET: quiet}
+    chosen = {CUTS: cut, NETWORKS: network, QUIET: quiet_host}
     programs = (UNITS, *(program for program, wanted in chosen.items() if wanted))
     typer.echo(script(user or getpass.getuser(), programs), nl=False)

@@ -19,7 +19,7 @@ from density_study.dags.cli.arguments import (
     examples,
     parse_overrides,
 )
-from density_study.dags.cli.console import err, out, print_json, print_report
+from density_study.dags.cli.console import err, out, print_json, print_report, progress
 
 if TYPE_CHECKING:
     from density_study.analysis.rehearsal.decisions import Decisions
@@ -100,15 +100,15 @@ def rehearse(
     if fit_s := budget or file.study.fit_s:
         within = fitted(spec, overrides, Earlier(file.study, runs), fit_s, planned)
         file = within.made.file
-        err.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
+        progress(err).print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
     seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))
     if not as_json:
         _print_costs(seen)
     root = None
     if not drawn:
-        with err.status("Rehearsing the steps, and analysing their records"):
+        with progress(err).status("Rehearsing the steps, and analysing their records"):
             root = rehearse(file, seen.plan, seen.rehearsal, folder)
-    with err.status("Drawing rehearsals"):
+    with progress(err).status("Drawing rehearsals"):
         found = seen.decided(times)
     if as_json:
         print_json({**seen.facts(), "folder": root, "decisions": found.facts()})

@@ -26,7 +26,7 @@ EXAMPLES = examples(
 )
 EVERY_S = 1.0
 ALIVE_EVERY_S = 10.0
-"""How often the owner of the run is asked for: a killed one writes no end."""
+"""How often the owner of the run is looked for: a killed one writes no end."""
 
 
 def watch(
@@ -102,7 +102,7 @@ def _seen(run: Run) -> Iterator[Progress]:
             return
         if now - asked_t >= ALIVE_EVERY_S:
             asked_t = now
-            # cheaper than the whole status, which has failures and progress, too
+            # cheaper than the whole status, which also has failures and progress
             found = run_state(run.root, presence.is_free(run.root))
             if found is None or found.state in ("dead", "ended"):
                 return

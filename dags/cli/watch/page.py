@@ -1,4 +1,4 @@
-"""The page of `study watch --web`: served on this machine alone, from the newest progress. It only shows."""
+"""The page of `study watch --web`: served only on this machine, from the newest progress. It only shows."""
 
 from __future__ import annotations
 

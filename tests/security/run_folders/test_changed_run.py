@@ -249,9 +249,9 @@ def test_only_test_cases_of_packets_are_put_back(tmp_path: Path) -> None:
     victim = tmp_path / "rps_flow_cnt"
     victim.write_text("alias\n")
     for former in ({str(victim): "0"}, {"/sys/class/net/../../kernel/x/queues/rx-0/rps_cpus": "0"}):
-        with pytest.raises(StudyError, match="no file that decides"):
+        with pytest.raises(StudyError, match="not a file that decides"):
             packet_cpus.restore(former)
-    with pytest.raises(StudyError, match="no file that decides"):
+    with pytest.raises(StudyError, match="not a file that decides"):
         network_link.restore({"device": "lo", "mtu": 65536, "files": {str(victim): "0"}})
     assert victim.read_text() == "alias\n"
 

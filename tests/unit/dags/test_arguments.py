@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from density_study.cluster.model.errors import InputError
-from density_study.dags.cli import keep_commands, main
+from density_study.cluster.model.errors import FaultsError, InputError
+from density_study.dags.cli import console, keep_commands, main
 from density_study.dags.cli.arguments import PANELS, parse_overrides
-from density_study.workloads.base.quantity import duration, seconds
+from density_study.dags.cli.carry_out import LogFollower
+from density_study.workloads.base.quantity import duration, seconds, whole_mib
 from density_study.workloads.study.study_file import read_study
 from docs.generator.cli_page import commands
 
@@ -38,12 +40,63 @@ def test_flags_show_no_value(name: str) -> None:
     assert "<bool>" not in call(*name.split()[1:], "--help")
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, one in EVERY.items() if not hasattr(one, "commands")]
+)
+def test_every_command_can_be_quiet_or_verbose(name: str) -> None:
+    text = call(*name.split()[1:], "--help")
+    assert "-q" in text and "--quiet" in text and "-v" in text and "--verbose" in text
+
+
+def test_quiet_leaves_out_what_is_no_result(capsys: pytest.CaptureFixture[str]) -> None:
+    call("plan", "quickstart", "-q")
+    console.progress(console.out).print("step 1 of 2")
+    console.print_error(InputError("a fault.", "here", "mend it."))
+    assert capsys.readouterr() == ("", "error: here: a fault.\nremedy: mend it.\n")
+    call("plan", "quickstart")
+    console.progress(console.out).print("step 1 of 2")
+    assert capsys.readouterr().out == "step 1 of 2\n"
+
+
+def test_verbose_prints_log_messages_and_the_calls_behind_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = logging.getLogger("density_study.a_module")
+    for flags, shown in ((["--verbose"], True), ([], False)):
+        call("plan", "quickstart", *flags)
+        log.info("a host \033[31manswered")
+        try:
+            raise InputError("a fault.", "here", "mend it.")
+        except InputError as error:
+            console.print_error(error)
+        text = capsys.readouterr().err
+        assert ("a host ?[31manswered" in text) is shown
+        assert ("Traceback" in text) is shown
+
+
+def test_a_remedy_has_the_names_that_the_user_gave(capsys: pytest.CaptureFixture[str]) -> None:
+    fault = InputError("a fault.", "here", "study run SPEC --fresh, or study report RUN.")
+    call("plan", "quickstart")
+    console.print_error(fault)
+    assert "study run quickstart --fresh, or study report RUN." in capsys.readouterr().err
+
+
+def test_what_the_log_has_got_is_shown_once(tmp_path: Path) -> None:
+    path = tmp_path / "airflow.log"
+    path.write_text("of an earlier start\n")
+    log = LogFollower(path)
+    assert log.new_text() == ""
+    with path.open("a") as file:
+        file.write("one\n")
+    assert (log.new_text(), log.new_text()) == ("one\n", "")
+
+
 def test_an_option_has_one_kind_of_value() -> None:
     kinds = defaultdict(set)
     for command in EVERY.values():
         for one in command.params:
-            if one.param_type_name == "option" and not one.is_flag:
-                kinds[max(one.opts, key=len)].add(one.metavar)
+            if one.param_type_name == "option":
+                kinds[max(one.opts, key=len)].add("" if one.is_flag else one.metavar)
     several = {option: values for option, values in kinds.items() if len(values) > 1}
     assert set(several) == {"--output"}, several
 
@@ -65,6 +118,24 @@ def test_other_texts_are_no_times(text: str) -> None:
 @pytest.mark.parametrize("time_s", (0.4, 45, 60, 1483, 3600, 7500))
 def test_a_written_time_is_read_back(time_s: float) -> None:
     assert time_s < 1 or abs(seconds(duration(time_s)) - time_s) < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "better"), (("6GB", "6GiB"), ("500 MB", "500 MiB"), ("9 kB", "9 KiB"))
+)
+def test_a_decimal_size_gets_the_binary_one(text: str, better: str) -> None:
+    with pytest.raises(ValueError, match=f"is decimal, .* write {better}$"):
+        whole_mib(text)
+
+
+def test_every_faulty_override_is_named_at_once() -> None:
+    with pytest.raises(FaultsError) as caught:
+        parse_overrides(("repetitions", "seed=1", "=2", "a=[1"))
+    assert [one.where for one in caught.value.faults] == [
+        "--set repetitions",
+        "--set =2",
+        "--set a=[1",
+    ]
 
 
 def test_examples_can_be_written_and_planned(

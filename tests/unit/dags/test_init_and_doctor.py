@@ -117,7 +117,7 @@ def test_an_existing_file_stays() -> None:
     ("bad", "said"),
     [
         ("", "has an empty value"),
-        *((bad, "no list of densities") for bad in ("0", "1,x", "-1", ",")),
+        *((bad, "not a list of densities") for bad in ("0", "1,x", "-1", ",")),
     ],
 )
 def test_densities_that_are_none_are_refused(bad: str, said: str) -> None:

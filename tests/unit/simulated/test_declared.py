@@ -106,7 +106,7 @@ def test_effects_that_do_not_exist_are_refused() -> None:
 def test_noise_is_read_as_written() -> None:
     assert Noise.parse("builds=5%, nights=0%") == Noise(nights=0.0, builds=0.05)
     for text in ("builds=5", "hours=5%", "builds=500%"):
-        with pytest.raises(InputError, match="no part of the noise"):
+        with pytest.raises(InputError, match="not a part of the noise"):
             Noise.parse(text)
 
 

@@ -155,5 +155,5 @@ def test_operations_wait_where_the_model_cannot_carry_the_rate(
 
 
 def test_a_simulated_cluster_runs_no_study_in_real_time(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="no cluster to run a study on"):
+    with pytest.raises(StudyError, match="a study cannot run on a simulated cluster"):
         clock_of(Journal(tmp_path / JOURNAL))

@@ -1,1 +1,1 @@
-"""YCSB runs of others: their outputs, told apart and read, and the trials they become."""
+"""YCSB runs of others: their outputs, separated and read, and the trials they become."""

@@ -44,7 +44,7 @@ _STATUS_TIME = "%Y-%m-%d %H:%M:%S:%f"
 NO_SUMMARY = "YCSB started here and printed no summary: the run failed, or its output is cut off"
 CUT = "the summary is cut off"
 MIXED = "lines of two clients are mixed here: write the output of each client to a file of its own"
-EXCERPT = "an excerpt of a summary, with run time and rate alone: operations unknown"
+EXCERPT = "an excerpt of a summary, with only run time and rate: operations unknown"
 NO_BEGINNING = (
     "a part of a summary: its beginning, [OVERALL] with run time and throughput, is missing"
 )

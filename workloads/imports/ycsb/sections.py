@@ -30,7 +30,8 @@ _SIGNS = ("Client ", "Command line: ", "Loading workload", "Starting test")
 
 @dataclass
 class Section:
-    """Numbers of its lines, from 1. starts: of a starting client. seen: (name, measure) of its summary."""
+    """Numbers of its lines, from 1. starts: those of a starting client. seen: (name, measure) of its
+    summary."""
 
     first: int
     last: int

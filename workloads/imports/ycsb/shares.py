@@ -1,4 +1,4 @@
-"""Shares of operations: of an output, and of the mixes of this program."""
+"""Shares of operations in an output, and in the mixes of this program."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class _Client:
 
     @property
     def facts(self) -> YcsbFacts:
-        """Of both outputs: the command line and the times are on standard error."""
+        """Both outputs: the command line and the times are on standard error."""
         if self.run is None:
             return self.status.ycsb if self.status else YcsbFacts()
         own = self.run.ycsb
@@ -177,7 +177,7 @@ def _test_case(
     facts = [client.facts for client in clients]
 
     def found(fact: str, *names: str) -> int | None:
-        """Of every client whose command line shows it."""
+        """For every client whose command line shows it."""
         values = {value for one in facts if (value := one.number(*names)) is not None}
         if len(values) > 1:
             raise knowledge.fault(

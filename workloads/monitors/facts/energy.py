@@ -24,8 +24,8 @@ _PER_WORK: Mapping[str, tuple[str, str]] = {
 
 
 def energy_metrics(rows: Rows, rates: Sequence[Row]) -> Iterator[Row]:
-    """power of each host that is asked for it, and energy for each operation or MiB: power of all of them
-    over the rate, after the ramp-up. None if one of them did not tell. Nothing without the device."""
+    """power of each host that is queried for it, and energy for each operation or MiB: power of all of them
+    over the rate, after the ramp-up. None if one of them did not report it. Nothing without the device."""
     hosts = sorted({one["host"] for one in rows.of("monitors") if one["kind"] == DEVICE})
     if not hosts:
         return

@@ -60,13 +60,13 @@ class Asked:
     selector: str
     role: str = ""
     attributes: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
-    """Of JMX: columns and factors by the end of the metric's name, in lower case."""
+    """For JMX: columns and factors by the end of the metric's name, in lower case."""
     begins: bool = True
-    """Of JMX: only daemons of the role have it."""
+    """For JMX: only daemons of the role have it."""
 
 
 def queries(instances: Iterable[str], jmx: bool) -> Iterator[Asked]:
-    """All that is asked about the instances. jmx: also what daemons count."""
+    """All that is queried about the instances. jmx: also what daemons count."""
     of = "|".join(re.escape(one) for one in sorted(instances))
     where = f'{_INSTANCE}=~"{_quoted(of)}"'
     for device in dict.fromkeys(one.device for one in exported()):
@@ -111,9 +111,9 @@ class Telling:
         self._daemons: dict[tuple[str, str], tuple[str, str]] = {}
         """By role and instance: its host and source."""
         self._parts: dict[str, int] = {}
-        """Of each column of JMX: how many attributes it is the sum of."""
+        """For each column of JMX: how many attributes it is the sum of."""
 
-    def add(self, asked: Asked, answer: Sequence[Scraped]) -> None:
+    def add(self, queried: Asked, answer: Sequence[Scraped]) -> None:
         named: dict[str, list[Scraped]] = {}
         for one in answer:
             if one.samples and one.labels.get(_INSTANCE) in self._hosts:
@@ -125,9 +125,9 @@ class Telling:
             self._series.setdefault(key, []).append((one, factor))
 
     def _of_hosts(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
-        """Of a host that several jobs scrape, the first one counts."""
+        """For a host that several jobs scrape, the first one counts."""
         targets: dict[str, tuple[str, str | None]] = {}
-        for one in (one for one in exported() if one.device == asked.device):
+        for one in (one for one in exported() if one.device == queried.device):
             over = {_place(one, gauge): gauge.samples[-1][1] for gauge in named.get(one.over, ())}
             for series in named.get(one.metric, ()):
                 target = series.labels[_INSTANCE], series.labels.get("job")
@@ -139,7 +139,7 @@ class Telling:
 
     def _of_daemons(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
         """A daemon's source has no slash: without one, seconds that were not scraped are no silence of it."""
-        self._parts |= Counter(column for adds in asked.attributes.values() for column, _ in adds)
+        self._parts |= Counter(column for adds in queried.attributes.values() for column, _ in adds)
         for name, every in named.items():
             adds = asked.attributes.get(name.lower().split("_", 2)[-1], ())
             for series in every:
@@ -149,7 +149,7 @@ class Telling:
 
     def _daemon(self, asked: Asked, instance: str) -> tuple[str, str]:
         """Its host and source; nothing if it is no daemon of the role."""
-        key, host = (asked.role, instance), self._hosts[instance]
+        key, host = (queried.role, instance), self._hosts[instance]
         if asked.begins and key not in self._daemons:
             is_taken = (host, asked.role) in self._daemons.values()
             port = f"-{instance.rpartition(':')[2]}" * is_taken
@@ -157,7 +157,7 @@ class Telling:
         return self._daemons.get(key, ("", ""))
 
     def files(self, lead_s: float) -> Iterator[tuple[str, str, float, str]]:
-        """(device, host, seconds between scrapes, text) of each device's file. lead_s: of the server's clock.
+        """(device, host, seconds between scrapes, text) of each device's file. lead_s: that of the server's clock.
         A host that was scraped once has none: a counter tells nothing then."""
         found: dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]] = {}
         for (device, host, source, column), series in self._series.items():

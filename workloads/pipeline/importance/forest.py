@@ -18,7 +18,7 @@ from density_study.workloads.pipeline.importance.containers import use_of
 
 DEPTH = 5
 VARIANTS_PER_SPLIT = "onethird"
-"""Of the variants, drawn anew at each split: enough for every tree to meet a planted one near its root."""
+"""For the variants, drawn anew at each split: enough for every tree to meet a planted one near its root."""
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
         featureSubsetStrategy=VARIANTS_PER_SPLIT,
         seed=given.seed,
     )
-    # the file is one block, which alone would make one task at a time
+    # the file is one block, which would make one task at a time
     fitted = forest.fit(rows.repartition(context.defaultParallelism).cache())
     importances = fitted.featureImportances.toArray()
     result = {

@@ -12,7 +12,7 @@ import numpy as np
 CAUSAL = 3
 """Planted variants: each explains about a third of the trait."""
 _FREQUENCY = 0.4
-"""Of a planted variant: common, so that every group of samples has all its genotypes."""
+"""For a planted variant: common, so that every group of samples has all its genotypes."""
 _NOISE = 0.5
 
 

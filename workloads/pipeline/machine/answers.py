@@ -1,6 +1,6 @@
 """Compares called variants with those that were planted.
 
-Both are normalised (bcftools norm), so that one variant has one form: position, reference, alternative.
+Both are normalised (bcftools norm): each variant has one form: position, reference, alternative.
 """
 
 from __future__ import annotations

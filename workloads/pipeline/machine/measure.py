@@ -21,7 +21,8 @@ Chain = Sequence[Sequence[str]]
 @dataclass(frozen=True)
 class Use:
     """core_s: user and system time. peak_kib: sum of the peaks of programs that ran at once, so an upper
-    bound. Bytes: read from and written to files, the page cache included; None: the kernel does not tell.
+    bound. Bytes: read from and written to files, the page cache included; None: the kernel does not count
+    them.
     exit_code: the first that is not 0."""
 
     start_epoch_s: float
@@ -34,7 +35,7 @@ class Use:
 
 
 def run(chains: Sequence[Chain], folder: Path) -> Use:
-    """Run the chains one after another in `folder`; a program that fails is the last one."""
+    """Run the chains in sequence in `folder`; a program that fails is the last one."""
     begun_s = time.time()
     uses: list[Use] = []
     for chain in chains:
@@ -79,7 +80,7 @@ def _run(chain: Chain, folder: Path) -> Use:
 
 def _reaped(child: subprocess.Popen[bytes], begun_s: float) -> Use:
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    counted = _io(child.pid)  # of a zombie, which keeps its counters until it is reaped
+    counted = _io(child.pid)  # a zombie keeps its counters until it is reaped
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = code = os.waitstatus_to_exitcode(status)
     return Use(
@@ -89,12 +90,12 @@ def _reaped(child: subprocess.Popen[bytes], begun_s: float) -> Use:
         peak_kib=usage.ru_maxrss,
         read_bytes=counted.get("rchar"),
         written_bytes=counted.get("wchar"),
-        exit_code=code if code >= 0 else 128 - code,  # of a signal, as a shell gives it
+        exit_code=code if code >= 0 else 128 - code,  # a signal, as a shell reports it
     )
 
 
 def _io(pid: int) -> dict[str, int]:
-    """proc(5): bytes passed to read and write calls. Empty if the kernel does not tell."""
+    """proc(5): bytes passed to read and write calls. Empty if the kernel does not count them."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/io").read_text()
         return {name: int(value) for name, value in (line.split(":") for line in text.splitlines())}

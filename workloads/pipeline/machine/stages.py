@@ -14,7 +14,7 @@ SORT_MIB = 256
 WORK = "work"
 COHORT_CALLS = f"{WORK}/cohort.vcf.gz"
 DISTINCT_CALLS = f"{WORK}/distinct.vcf"
-"""The cohort's variants with one alternative each, normalised, so that one variant has one key."""
+"""The cohort's variants with one alternative each, normalised: each variant has one key."""
 STORED = f"{WORK}/stored.tsv"
 """What the variant store returns of them."""
 

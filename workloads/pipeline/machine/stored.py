@@ -29,7 +29,7 @@ def stored_rows(folder: Path) -> set[str]:
 
 
 def rows(lines: Sequence[str]) -> set[str]:
-    """Of the lines of bcftools query: contig, position, reference, alternative, genotypes."""
+    """For the lines of bcftools query: contig, position, reference, alternative, genotypes."""
     return {_row(*line.split("\t")) for line in lines}
 
 

@@ -14,8 +14,9 @@ MAX_CORES = 2**14
 
 @dataclass(frozen=True)
 class StageUse:
-    """core_s: CPU time of its programs. reaped_core_s: of all programs of the node that had ended by then.
-    Bytes: None where the kernel does not tell. exit_code: of the program that failed, as a shell gives it.
+    """core_s: CPU time of its programs. reaped_core_s: that of all programs of the node that had ended by
+    then. Bytes: None where the kernel does not count them. exit_code: that of the program that failed, as a
+    shell gives it.
     tasks: of Spark; 1 of a stage that is a process."""
 
     line: int

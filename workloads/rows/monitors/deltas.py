@@ -45,7 +45,9 @@ def node_neighbours(
     """
     order = _by_time(files, epoch_s)
     of_file, time_s = files[order], epoch_s[order]
-    turns = np.ones((2, len(order)), bool)  # of the file, of the file or its time
+    turns = np.ones(
+        (2, len(order)), bool
+    )  # where the file changes; where the file or its time does
     turns[0, 1:] = of_file[1:] != of_file[:-1]
     turns[1, 1:] = turns[0, 1:] | (time_s[1:] != time_s[:-1])
     begins, opens = order[turns[1]], turns[0][turns[1]]

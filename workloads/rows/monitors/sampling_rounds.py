@@ -31,7 +31,7 @@ def sampling_rounds(
         return []
     # if the previous round is before the window, or there is none, count missing samples from its start
     since_s = np.fmax(since_epoch_s[inside] - facts.clock_offset_s, start_s)
-    # the last gap ends with the window: a monitor that died early loses samples, too
+    # the last gap ends with the window: a monitor that died early also loses samples
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1
     lost = int(np.maximum(missing, 0.0).sum())  # an early sample makes up for no lost one

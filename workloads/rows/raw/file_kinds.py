@@ -7,7 +7,7 @@ from density_study.workloads.monitors import DEVICES, EXPORTED, MONITORS
 SAMPLES = ("sar", *MONITORS, *DEVICES, *EXPORTED)
 """A bad line is a missing sample."""
 WITHOUT_NUMBERS = ("ycsb-status",)
-"""A bad line means nothing: a client's standard error has messages of its JVM, too. In all other files it
+"""A bad line means nothing: a client's standard error also has messages of its JVM. In all other files it
 may be a missing result."""
 
 

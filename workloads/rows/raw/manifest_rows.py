@@ -42,7 +42,7 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
         raise StudyError(
             "the run has no closed record to analyse.",
             str(records),
-            "run the study first, with study run SPEC.",
+            "finish the run first; `study status` shows the command.",
         )
     for folder, manifest in manifests.items():
         if manifest.trial != folder:

@@ -1,6 +1,6 @@
 """Find the raw files that a trial should have written, and report missing and rejected ones.
 
-A record may come from a stranger: what its manifest names is looked for within the record alone, and
+A record may come from a stranger: what its manifest names is looked for only within the record, and
 read only if it is a plain file of bounded size.
 """
 
@@ -34,7 +34,7 @@ class UnreadableError(Exception):
 class RawFile:
     """A file of a record and what to read it as.
 
-    kind: a key of `workloads.rows.raw.readers.READERS`. subject: the host or client it tells of. path:
+    kind: a key of `workloads.rows.raw.readers.READERS`. subject: the host or client that it is about. path:
     absolute; empty when there is nothing to read, then `fault` says why and `file` where.
     """
 

@@ -95,7 +95,7 @@ def quarantined(file: RawFile, line: int, reason: str, excerpt: str) -> dict[str
 
 
 def _row(table: Table, parsed: Any, renamed: Mapping[str, str], **known: Any) -> dict[str, Any]:
-    """Columns of `table` from the fields of a parsed row: of the same name, or as in `renamed`."""
+    """Columns of `table` from the fields of a parsed row, by the same name, or as in `renamed`."""
     names = {column: renamed.get(column, column) for column in table.column_names}
     fields = {
         column: getattr(parsed, name) for column, name in names.items() if hasattr(parsed, name)

@@ -21,7 +21,7 @@ class TrialFacts:
     warm_up_s: ramp-up that is cut from its start (method 7).
     clock_offset_s: lead of the file's clock over the controller's. An unknown offset is 0 here, and a check
     reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name.
-    time_zone: of the monitor's local times, if they need one."""
+    time_zone: that of the monitor's local times, if they need one."""
 
     window: tuple[float, float] | None = None
     clock_offset_s: float = 0.0
@@ -68,7 +68,7 @@ def facts_of(
 
 def host_of_client(manifest: Manifest, client: ClientRun | ImportedClient) -> str | None:
     """The host that the client ran on; None if it is not known."""
-    node = getattr(client, "node", None)  # of a client of ours
+    node = getattr(client, "node", None)  # only our clients have one
     hosts = (one.host for one in manifest.topology.nodes if one.name == node)
     return next(hosts, getattr(client, "host", None))
 

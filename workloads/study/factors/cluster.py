@@ -1,4 +1,4 @@
-"""`factors.cluster`: clusters that stand already, compared by name. Nothing is built for a level: it is a
+"""`factors.cluster`: existing clusters, compared by name. Nothing is built for a level: it is a
 topology of its own (`existing_spec.existing_clusters`)."""
 
 from __future__ import annotations

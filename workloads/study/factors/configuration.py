@@ -118,7 +118,7 @@ class BlockCacheSpec(Frozen):
         if isinstance(self.size, NodeShare):
             if self.place != "off-heap":
                 raise FaultyKeyError(
-                    f"a file on {self.place} is no share of a node's memory; write an amount, for example "
+                    f"a file on {self.place} is not a share of a node's memory; write an amount, for example "
                     "100 GiB",
                     "size",
                 )

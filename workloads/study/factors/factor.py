@@ -1,6 +1,6 @@
 """`Factor`: one thing in which the clusters of a study may differ. `registry.OURS` is the list of them.
 
-A variant is one level of every factor. Findings compare two variants that differ in one factor alone.
+A variant is one level of every factor. Findings compare two variants that differ in only one factor.
 """
 
 from __future__ import annotations

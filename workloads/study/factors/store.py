@@ -30,7 +30,7 @@ STORE_NAMES = ", ".join(
 
 
 class StoreSpec(Frozen):
-    """A store, and when it acknowledges a write. A name alone is short for `{name: ...}`."""
+    """A store, and when it acknowledges a write. A name is short for `{name: ...}`."""
 
     name: StoreName = Field(DEFAULT, description=f"{STORE_NAMES}.")
     durability: Durability = Field(

@@ -1,4 +1,4 @@
-"""Rules of provider existing: clusters that stand already."""
+"""Rules of provider existing: running clusters."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ class ExistingRules(ProviderRules):
         factors, watched = value.get("factors", {}), value.get("hosts", [])
         if not isinstance(factors, dict) or set(factors) - {"cluster"}:
             raise FaultyKeyError(
-                "provider existing takes no factors but cluster: nothing of an existing cluster may be "
-                "changed",
+                "provider existing takes only the factor cluster: an existing cluster cannot be changed",
                 "factors",
             )
         if bool(watched) != ("ssh" in value):

@@ -1,4 +1,4 @@
-"""`ProviderRules`: what a study may ask of a provider, and which of its hosts are asked.
+"""`ProviderRules`: what a study may request of a provider, and which of its hosts are queried.
 
 Faults are ValueErrors. The defaults suit a provider whose nodes are hosts over SSH, or lie on this machine.
 """
@@ -27,11 +27,11 @@ class ProviderRules:
     key = ""
     """Its own key of a study file; empty: it has none."""
     builds = True
-    """A study builds its clusters; otherwise they stand already."""
+    """Whether a study builds its clusters; otherwise they exist."""
     declares_hosts = False
     """Hosts are as the study declares them: no plan contacts them."""
     over_ssh = ""
-    """How a study of this machine alone gets other hosts; empty: it does not."""
+    """How a study of only this machine gets other hosts; empty: it does not."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -67,7 +67,7 @@ class ProviderRules:
         raise NotImplementedError
 
     def parts(self, study: StudyKeys) -> Sequence[ContainerHost | None]:
-        """How each host is divided, where the study alone says so."""
+        """How each host is divided, where only the study says so."""
         return (None,) * len(study.hosts)
 
     def check_this_machine(self, study: StudyKeys) -> None:
@@ -114,7 +114,7 @@ def check_workers(study: StudyKeys) -> None:
 def check_addresses(
     study: StudyKeys, hosts: Sequence[HostSpec] | None = None, loopback: bool = False
 ) -> None:
-    """Of `hosts` (default: all), no two have one address. `loopback`: only the controller reaches them."""
+    """For `hosts` (default: all), no two have one address. `loopback`: only the controller reaches them."""
     hosts = study.hosts if hosts is None else hosts
     addresses = [host.address for host in hosts]
     for index, address in enumerate(addresses):
@@ -130,7 +130,7 @@ def check_addresses(
 
 
 def check_no_jump(study: StudyKeys) -> None:
-    """Of nodes to which this machine itself has to connect."""
+    """For nodes to which this machine itself has to connect."""
     if study.ssh is not None and study.ssh.jump is not None:
         raise FaultyKeyError(
             f"provider {study.provider} reaches its nodes directly, not through another host; remove jump, "

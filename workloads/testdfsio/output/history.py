@@ -36,8 +36,8 @@ _KNOWN_AND_UNUSED = frozenset(
 class Attempt:
     """One attempt of a task. `finish_epoch_ms`, `status` and `host` are None if its end is not recorded.
 
-    status: SUCCEEDED, FAILED or KILLED. host: of the NodeManager, as YARN names it. said: the attempt's last
-    words; TestDFSIO's maps name their file.
+    status: SUCCEEDED, FAILED or KILLED. host: that of the NodeManager, as YARN names it. last_words: the
+    attempt's last words; TestDFSIO's maps name their file.
     """
 
     attempt_id: str
@@ -47,7 +47,7 @@ class Attempt:
     finish_epoch_ms: int | None = None
     status: str | None = None
     host: str | None = None
-    said: str = ""
+    last_words: str = ""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class _Draft:
             raise RejectedError(f"{started.attempt_id} ends before it starts")
         host = _text(body, "hostname")
         said = str(body.get("state") or "")
-        ended = replace(started, finish_epoch_ms=finish, status=status, host=host, said=said)
+        ended = replace(started, finish_epoch_ms=finish, status=status, host=host, last_words=said)
         self._attempts[started.attempt_id] = ended
 
     def history(self, damaged: tuple[str, ...]) -> JobHistory:

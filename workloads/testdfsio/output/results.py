@@ -38,7 +38,7 @@ _PREFIX = re.compile(LOGGED)
 HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r"\s*(\S[^:]*): (.*)")
 _DATE = re.compile(r"\S.*[0-9]{4}")
-_WRONG_BY_1000 = "Total Throughput mb/sec"  # of older releases: MiB over milliseconds
+_WRONG_BY_1000 = "Total Throughput mb/sec"  # older releases: MiB over milliseconds
 
 
 @dataclass(frozen=True)

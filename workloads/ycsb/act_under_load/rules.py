@@ -15,7 +15,7 @@ def act_on(topology: AnyTopology, name: str) -> Act | None:
 
 
 def lasts(name: str) -> bool:
-    """Whether the cluster is another one after an act of this name."""
+    """Whether an act of this name changes the cluster for good."""
     return any(act.lasting for act in acts_named(name))
 
 

@@ -71,7 +71,7 @@ def keep_or_prove(
     context: TrialContext, test_case: YcsbTestCase, facts: Sequence[Mapping[str, Any]]
 ) -> None:
     """Copy the settled table, unless there is a copy: then prove that this build's table equals it. `facts`:
-    of the verbs `count` and `state`, the last ones. StudyError names what differs."""
+    answers of the verbs `count` and `state`, the last ones. StudyError names what differs."""
     state = state_of(*facts[-2:])
     copied = _copy_of(context, test_case)
     if copied is None:
@@ -139,9 +139,7 @@ def _copy(context: TrialContext, test_case: YcsbTestCase, state: TableState) -> 
     except (StudyError, OSError) as error:
         why = error.what if isinstance(error, StudyError) else str(error)
         journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=True))
-        with contextlib.suppress(
-            OSError
-        ):  # of the disk that has just failed: tear-down tries again
+        with contextlib.suppress(OSError):  # the disk has just failed: tear-down tries again
             directories.remove(site, journal, own_name)
         return
     seconds = time.monotonic() - began_s
@@ -174,7 +172,7 @@ def _site(context: TrialContext) -> Site:
 
 
 def _name(context: TrialContext, test_case: YcsbTestCase) -> str:
-    """Of the copy."""
+    """For the copy."""
     return test_case.copy_on(context.cluster.built)
 
 

@@ -1,4 +1,4 @@
-"""What the interval logs of a trial's clients tell: rates after the ramp-up, drift, and how clients shared
+"""What the interval logs of a trial's clients show: rates after the ramp-up, drift, and how clients shared
 the load.
 
 `workloads.rows.histograms.intervals` says which intervals and operations count.
@@ -41,7 +41,7 @@ def ends_s(intervals: Columns) -> Array:
 
 def rate(intervals: Columns) -> float | None:
     """Successful operations per second, from the start of the first interval to the end of the last: an idle
-    second between two intervals counts, too. None without an interval."""
+    second between two intervals also counts. None without an interval."""
     if not len(intervals["begun_s"]):
         return None
     seconds = float(ends_s(intervals).max() - intervals["begun_s"].min())
@@ -66,7 +66,7 @@ def drift(intervals: Columns) -> float | None:
     span_s = ends_s(measured).max() - begun_s.min()
     if span_s < LEAST_DRIFT_S:
         return None
-    # by time, not by number of intervals: each client writes intervals of its own
+    # divided by time, not by number of intervals: each client writes its own
     part = np.floor(PARTS * (begun_s - begun_s.min()) / span_s)
     first, last = (rate(only(measured, part == which)) for which in (0, PARTS - 1))
     return over(last, first)
@@ -94,8 +94,8 @@ def together_checks(rows: Rows, intervals: Columns) -> Row:
     - started_together: whether there was a common start.
     - client_late_s: largest distance between it and a client's first operation.
     - clients_overlap: time in which all clients worked, as a share of the time in which any did.
-    - client_lag: the slowest client's rate over the fastest's, each as a share of what was asked of it: of
-      the target, else of the threads. After the ramp-up.
+    - client_lag: the slowest client's rate over the fastest's, each as a share of its
+      target rate, else of its threads. After the ramp-up.
     """
     clients = [one for one in rows.of("clients") if one["begin_epoch_s"] is not None]
     if not clients:

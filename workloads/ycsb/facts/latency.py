@@ -3,7 +3,7 @@
 They come from merged histograms, never from averaged percentiles (method 11). Clients measure closed-loop
 latency, and in latency trials also intended latency; both keep their names (method 10).
 
-Records that others made may have no interval logs. For these alone, percentiles come from YCSB's summary, if
+Records that others made may have no interval logs. Only for these, percentiles come from YCSB's summary, if
 there is one client and no ramp-up to be cut.
 """
 

@@ -88,7 +88,7 @@ def _busy_threads(trial: Row, intervals: Columns) -> float | None:
         shares.append(time_s / (exact_sum(used["length_s"][log].tolist()) or np.nan))
         if not is_load or len(log) >= MIN_INTERVALS:
             measured[used["operation"][log[0]] == THINK] = True
-    # without Z, the sum is X R alone: an error of the law would only show the client's own time
+    # without Z, the sum is only X R: an error of the law would only show the client's own time
     return exact_sum(shares) if all(measured.values()) else None
 
 

@@ -1,4 +1,4 @@
-"""A load whose rate changes with time, part by part: rate asked and achieved, its variation, and intended
+"""A load whose rate changes with time, part by part: rate requested and achieved, its variation, and intended
 latency.
 
 A part is the time of one piece of the clients' schedules, by the clients' own record. Only intervals of the

@@ -2,7 +2,7 @@
 
 A rate is back at the first second from which, for SUSTAINED_S seconds, clients achieve 98 % of the target on
 average and nine tenths of it in each. The backlog of a stall makes the rate higher than the target for a
-while, so that the mean alone could begin within the stall. What a fault does may come late: the search begins
+while, so that a bare mean could begin within the stall. What a fault does may come late: the search begins
 at the first second after the fault in which the rate is below nine tenths.
 """
 

@@ -1,4 +1,4 @@
-"""What YCSB's summaries tell: operations, failures, run time, and garbage collection (method 9)."""
+"""What YCSB's summaries show: operations, failures, run time, and garbage collection (method 9)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from density_study.workloads.ycsb.output.summary import (
 @dataclass(frozen=True)
 class WholeRun:
     """One client's whole run, ramp-up included. operations: those of users. failed: Return other than OK.
-    None: its summary does not tell."""
+    None: its summary does not have them."""
 
     run_s: float | None = None
     overall_ops_s: float | None = None

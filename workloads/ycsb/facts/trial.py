@@ -55,9 +55,9 @@ def facts(rows: Rows) -> Facts:
         metrics,
         {
             **work,
-            # of a fault, failures are a result
+            # with a fault, failures are a result
             "failed_operations": 0 if faulted else work["failed_operations"],
-            # of an act, compactions and splits are what it is; of a fault, they are its recovery
+            # an act is compactions and splits; after a fault, they are its recovery
             **({"background_work": None} if faulted else {}),
             "faulted": faulted,
             "lost_rows": lost_rows(trial),
@@ -75,7 +75,7 @@ def facts(rows: Rows) -> Facts:
 def held_target(trial: Row) -> float | None:
     """The rate that the clients are held to, in ops/s. None without one, for a rate that changes with time,
     which is judged part by part, and for a probe that is not the answer of its search: searches reject
-    probes because they miss their target, which is no fault of theirs."""
+    probes because they miss their target, which is not their fault."""
     if trial["phase"] is not None or (trial["probe"] is not None and not trial["studied"]):
         return None
     target: float | None = trial["target_ops_s"]

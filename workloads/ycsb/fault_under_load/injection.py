@@ -123,7 +123,7 @@ def _acknowledged(context: TrialContext, number: int) -> list[str]:
         counts = operation_counts(parse_summary(summary.read_bytes(), summary.name).rows)
         lines = log.read_text(encoding="utf-8").splitlines()
     except (ParseError, OSError) as error:
-        raise StudyError(str(error), client, "see the client's output in raw/.") from error
+        raise StudyError(str(error), client, f"read the client's output: {summary}.") from error
     succeeded = counts["INSERT"].ok if "INSERT" in counts else 0
     if sum(map(_size, lines)) != succeeded:
         raise StudyError(

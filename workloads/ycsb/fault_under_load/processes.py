@@ -1,4 +1,4 @@
-"""The processes that a fault takes, on a cluster that stands."""
+"""The processes that a fault takes, on a running cluster."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def victims_of(context: TrialContext, fault: Fault) -> tuple[ProcessId, ...]:
         raise StudyError(
             f"the cluster has no process of a {fault.where}.",
             context.cluster.site.root.name,
-            "see the build's cluster.json.",
+            f"{context.cluster.site.root / 'cluster.json'} lists its processes.",
         )
     return tuple(sorted(found, key=lambda one: (one.node, one.name)))

@@ -26,7 +26,7 @@ class FaultSpec(Frozen):
 
     kill: Killed | None = Field(
         None,
-        description="kill -9 of a daemon of the last worker node, or of the only HMaster; node or host: of "
+        description="kill -9 of a daemon of the last worker node, or of the only HMaster; node or host: "
         "all daemons of the last worker node, or of all nodes of the last host of workers, at once",
     )
     cut: Place | None = Field(

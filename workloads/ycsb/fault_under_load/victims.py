@@ -66,7 +66,7 @@ def _weakness(fault: Fault, topology: Topology) -> tuple[str, str] | None:
     left = [worker for worker in topology.workers if not nodes or worker.name not in nodes]
     if nodes is not None and not nodes:
         return (
-            f"no topology has a {fault.where} of workers alone",
+            f"no topology has a {fault.where} with only workers",
             "add a host with the role worker only"
             if fault.where == "host"
             else "give the roles master and client to other nodes",

@@ -1,2 +1,2 @@
-"""Noisy-neighbour trials: latency and throughput of a victim, alone and with a noisy neighbour on its
+"""Noisy-neighbour trials: latency and throughput of a victim, without and with a noisy neighbour on its
 host."""

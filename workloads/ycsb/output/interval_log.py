@@ -92,7 +92,7 @@ Decode = Callable[[str], Decoded]
 def parse_hdr(data: bytes | str, file: str, decode: Decode = decode) -> Parsed[IntervalRow]:
     """Rows in the file's order, each with a payload that decodes and agrees with its Interval_Max.
 
-    ParseError: the file is no interval log, or of an unknown version.
+    ParseError if the file is not an interval log of a known version.
     """
     ledger = Ledger(data, file)
     if not any(_is_header(line.text) for line in ledger.lines):

@@ -12,7 +12,7 @@ from typing import Literal
 
 # The client's own time between two operations of a closed loop, recorded like an operation.
 THINK = "THINK"
-CLEANUP = "CLEANUP"  # of a client thread that has finished
+CLEANUP = "CLEANUP"  # a client thread has finished
 VERIFY = "VERIFY"  # of a read's content, with dataintegrity=true
 NOT_OF_USERS = (CLEANUP, THINK, VERIFY)  # not user requests
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"

@@ -80,7 +80,7 @@ def parse_status(data: bytes | str, file: str) -> Parsed[StatusRow]:
         row = _row(line, head)
         if last and (row.elapsed_s < last.elapsed_s or row.operations < last.operations):
             raise RejectedError(
-                f"time or operations go back since line {last.line}: two runs in one file?"
+                f"time or operations go back since line {last.line}: the file may contain two runs"
             )
         last = row
         return row

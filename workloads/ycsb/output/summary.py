@@ -81,8 +81,8 @@ class OperationCount:
 def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
     """Rows in the file's order. A measure that occurs again is quarantined: two runs in one file.
 
-    A latency of no operations has no row. Nor has a point of a time series that occurs again, as some
-    releases print it: no number comes from series. ParseError: no line is of a summary.
+    A latency of no operations has no row. A repeated point of a time series, as some releases print it,
+    has none either: no number comes from series. ParseError if no line belongs to a summary.
     """
     ledger = Ledger(data, file)
     rows: dict[tuple[str, str], SummaryRow] = {}
@@ -96,7 +96,9 @@ def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
                 ledger.skip(*entry.lines)
                 continue
             if (row.name, row.measure) in rows:
-                raise RejectedError(f"second {row.measure!r} of {row.name}: two runs in one file?")
+                raise RejectedError(
+                    f"{row.name} has {row.measure!r} twice; the file may contain two runs"
+                )
         except RejectedError as error:
             ledger.quarantine(str(error), *entry.lines)
             continue
@@ -166,9 +168,9 @@ def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
 
 
 def user_operations(rows: Iterable[SummaryRow]) -> dict[str, int]:
-    """Attempts by operation, as users asked for them; empty if the summary counts none.
+    """Attempts by operation, as users requested them; empty if the summary counts none.
 
-    YCSB counts a read-modify-write three times: itself, its read and its update. Here it is itself alone.
+    YCSB counts a read-modify-write three times: itself, its read and its update. Here it counts once.
     """
     rows = tuple(rows)
     counts = {

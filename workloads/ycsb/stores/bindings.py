@@ -15,7 +15,7 @@ from density_study.cluster.stores.store import Where, store_of
 @dataclass(frozen=True)
 class Binding:
     """`db`: YCSB's DB. `admin`: StoreTool's class, if there is one. `stack`: whose jars they need.
-    `properties`: of the cluster's clients."""
+    `properties`: those of the cluster's clients."""
 
     db: str
     admin: str

@@ -17,7 +17,9 @@ def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
             test_case, f"only HBase's client shares connections, not {title}'s", "client"
         )
     if test_case.variants is not None and "genomics" not in store.offers:
-        raise _refused(test_case, f"the variant store is of HBase only, not of {title}", "genomics")
+        raise _refused(
+            test_case, f"the variant store exists only for HBase, not for {title}", "genomics"
+        )
     if store.embedded and test_case.clients > 1:
         raise _refused(test_case, f"{title} is open in one client process at a time", "clients")
     if topology.existing is None:

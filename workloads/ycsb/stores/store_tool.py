@@ -34,7 +34,8 @@ LIMIT_DEVIATIONS = 5.0
 def store_command(
     cluster: Cluster, name: str, table: str, *commands: str, shape: Mapping[str, str] | None = None
 ) -> Command:
-    """The command that runs StoreTool's `commands` in order. `shape`: of the table that `empty` makes."""
+    """The command that runs StoreTool's `commands` in order. `shape`: that of the table that `empty`
+    makes."""
     binding = binding_of(cluster)
     known = {"admin": binding.admin, "db": binding.db, "table": table}
     known |= shape or {"fieldcount": "1"}
@@ -124,8 +125,8 @@ def uneven(state: Mapping[str, Any]) -> str:
 def rows_after(
     context: TrialContext, test_case: YcsbTestCase, before: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The store's state after the trial, and its faults: acknowledged rows that are not there, and servers of
-    others that are not those of `before`."""
+    """The store's state after the trial, and its faults: acknowledged rows that are missing, and servers
+    of an existing store that have changed since `before`."""
     state, faults = store_tool(context, test_case, "store-after", "state"), []
     if state["rows"] < test_case.records:
         faults = [f"{state['rows']:,} rows in the store, {test_case.records:,} were acknowledged"]

@@ -20,8 +20,8 @@ _SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
 
 
 def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
-    """The servers' counters now; None if one does not answer in time, as on an overloaded machine. `logs`: of
-    the clients that warm them up, relative to the record."""
+    """The servers' counters now; None if one does not answer in time, as on an overloaded machine. `logs`:
+    those of the clients that warm them up, relative to the record."""
     cluster = context.cluster
     if cluster.endpoints.all("regionserver.http"):
         return _of_hbase(cluster.endpoints)

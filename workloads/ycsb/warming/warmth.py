@@ -1,4 +1,4 @@
-"""`Warmth`: whether servers are warm, from successive looks at their counters. Pure but for the clock."""
+"""`Warmth`: whether servers are warm, from successive looks at their counters. Pure except for the clock."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Blocks:
 class Look:
     """Counters since the servers' start, by the server's name. None: the store does not count it.
 
-    compiled_s: compilers' work. served: requests. blocks: of all servers' block caches.
+    compiled_s: compilers' work. served: requests. blocks: those of all servers' block caches.
     """
 
     compiled_s: Mapping[str, float]
@@ -54,7 +54,7 @@ class Warmth:
     clock: Callable[[], float] = time.monotonic
     jit: Jit = "full"
     looks_at_rest: int = 0
-    # of one core: the busiest server's compilers at the last look
+    # seconds of one core: the busiest server's compilers at the last look
     compiling_share: float | None = None
     _looks: list[Look] = field(default_factory=list, repr=False)
     _last: tuple[float, Look] | None = field(default=None, repr=False)

@@ -110,7 +110,7 @@ def test_a_latency_that_follows_the_cpu_is_predicted_at_a_similar_cpu() -> None:
     assert max(miss.miss for miss in at_busy) < 0.05 < max(miss.miss for miss in at_load)
     names = {goal.name: goal.outcome for goal in judged_under_load(misses)}
     assert names["p95 up to rho 0.8, worst density"] == "met"
-    assert names["p95 from the load alone, worst density"] == "printed"
+    assert names["p95 from the load, worst density"] == "printed"
 
 
 def test_a_latency_that_follows_the_load_ignores_the_cpu() -> None:

@@ -51,9 +51,11 @@ def test_ratios_have_two_places() -> None:
     [
         (41.5, "41.5 s"),
         (59.99, "60.0 s"),
-        (60.0, "1 min 0 s"),
+        (60.0, "1 min"),
         (460.2, "7 min 40 s"),
         (7920.0, "2 h 12 min"),
+        (86_400.0, "24 h"),
+        (1_050_000.0, "12 d 3 h"),
     ],
 )
 def test_durations_use_common_units(seconds: float, text: str) -> None:

@@ -60,7 +60,7 @@ def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
     found = decide(list(effects.questions(evidence)), 1)
     imported = SummaryWarning(code="imported", message="Others made these records.")
     line = str(undecided(found, evidence, (imported,), 300.0))
-    assert "facts that nobody recorded, in the map of the import" in line
+    assert "facts that nobody recorded, added to the map of the import" in line
     assert line.endswith("4 more repetitions for intervals.")
 
 

@@ -144,7 +144,7 @@ def test_without_the_right_there_is_one_fault_before_anything_starts(
     monkeypatch.setattr(quiet, "may_not", lambda *_: "sudo does not let this user run it")
     with pytest.raises(InputError, match="sudo does not let this user") as caught:
         quiet.check()
-    assert "study sudo-rules --quiet" in caught.value.remedy
+    assert "study sudo-rules --quiet-host" in caught.value.remedy
     assert kernel.noise.read_text() == "1\n"
 
 

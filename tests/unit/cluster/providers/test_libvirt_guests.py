@@ -162,7 +162,7 @@ def test_a_numa_node_with_too_little_memory_is_refused(layout: Topology) -> None
 
 def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
     bare = dataclasses.replace(layout.hosts[0], vms=None)
-    with pytest.raises(InputError, match="the key is missing"):
+    with pytest.raises(InputError, match="the key vms is missing"):
         guests(SITE, dataclasses.replace(layout, hosts=(bare,)))
 
 

@@ -90,6 +90,7 @@ def test_a_dead_host_is_named(host: Channel) -> None:
         with pytest.raises(HostLostError, match="the connection ended") as caught:
             host.call("act", "clock", [])
         assert "'h1'" in caught.value.where and "study reap" in caught.value.remedy
+        assert f"`{TARGET.login} true`" in caught.value.remedy
 
 
 def test_a_host_without_an_answer_in_time_is_abandoned(host: Channel) -> None:

@@ -55,7 +55,7 @@ def test_other_libraries_have_another_hash(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "link", "said"),
     [
-        (b"#!/bin/sh", LINK, "is no library for Linux"),
+        (b"#!/bin/sh", LINK, "is not a library for Linux"),
         (LIBRARY, "libhdfs.so", "it has no libhadoop.so"),
     ],
 )
@@ -173,7 +173,7 @@ def test_libraries_that_are_not_in_the_tarball_keep_nobody_from_hadoop(
 
 
 def test_a_damaged_library_is_an_error_before_anything_is_kept(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no library for Linux"):
+    with pytest.raises(InputError, match="is not a library for Linux"):
         bring_hadoop(hadoop_tarball(tmp_path, library=b"#!/bin/sh"))
     assert not (tmp_path / "cache").exists()
 

@@ -19,7 +19,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_tags import tag_run, tags_of
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.cli import main, run_command
-from density_study.dags.cli.list_command import age, size
+from density_study.dags.cli.list_command import size
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from tests.support.made_runs.command import printed, spec, study
@@ -184,11 +184,9 @@ def test_help_has_examples() -> None:
         assert "Examples:" in text and f"study {command}" in text
 
 
-def test_sizes_and_ages_are_readable() -> None:
+def test_sizes_are_readable() -> None:
     shown = [size(count) for count in (0, 1023, 1536, 10 * 2**20, 3.2 * 2**40, 2**60)]
     assert shown == ["0 B", "1023 B", "1.5 KiB", "10 MiB", "3.2 TiB", "1048576 TiB"]
-    ages = [age(seconds) for seconds in (None, 0.4, 119, 121, 7300, 86_400 * 3)]
-    assert ages == ["-", "0 s", "119 s", "2 min", "2 h", "3 days"]
 
 
 def test_the_facts_are_json(spec: Path) -> None:

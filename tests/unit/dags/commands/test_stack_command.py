@@ -68,7 +68,7 @@ def test_jars_are_added_with_their_properties_and_named_for_the_study(jar: str) 
     [
         (("jars", "JAR", "--property", "dfs.replication=3"), "this project sets it"),
         (("jars", "JAR", "--property", "x"), "a property has no value"),
-        (("jars", "JAR", "--property", "x y=1"), "that is no property"),
+        (("jars", "JAR", "--property", "x y=1"), "this is not a property"),
         (("hadoop", "3.4.2", "3.4.3"), "hadoop takes one version"),
         (("hadoop", "3.4.2", "--property", "a=b"), "hadoop takes one version"),
         (("hadoop", "missing/hadoop-3.4.2.tar.gz"), "it cannot be read"),

@@ -380,7 +380,7 @@ def test_a_build_that_stands_is_not_built_again(run: Run, world: World) -> None:
     up = run.plan.steps[0]
     carry_out(run, up)
     world.acts.clear()
-    assert carry_out(run, up) == StepOutcome(up, "ok", "it stands already")
+    assert carry_out(run, up) == StepOutcome(up, "ok", "it is up")
     assert world.acts == []
 
 

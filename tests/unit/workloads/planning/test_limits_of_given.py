@@ -58,7 +58,7 @@ def test_a_slow_load_has_the_time_that_its_pace_takes() -> None:
     [
         ("", ", latency_at: [70%]", "needs the cluster's saturation"),
         ("", ", latency_at: [5000/s]", "exceeds existing.limits.rate, 1000/s"),
-        ("{rate: 0.1/s}", "", "is no rate"),
+        ("{rate: 0.1/s}", "", "is not a rate"),
         ("{hdfs_free: 10}", "", "is not a percentage"),
         ("{others_p99: 50}", "", "has no unit"),
     ],

@@ -96,7 +96,7 @@ def test_what_may_not_be_promised_is_refused(
 
 def test_a_promise_of_less_than_a_container_is_refused(tmp_path: Path) -> None:
     little = study("[none, {memory: 1.01}]")
-    with pytest.raises(InputError, match=r"is no container of 256 MiB more") as caught:
+    with pytest.raises(InputError, match=r"is not a container of 256 MiB more") as caught:
         make_plan(little, planned_hosts(little, tmp_path))
     least = float(caught.value.remedy.split()[1])
     enough = study(f"[none, {{memory: {least}}}]")

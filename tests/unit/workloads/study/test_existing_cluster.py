@@ -137,7 +137,7 @@ def test_each_existing_cluster_is_a_topology_and_each_repetition_joins_all_in_ra
         (WATCHED + "  - {name: d2, address: 10.0.0.2, roles: [client]}\n", "is this machine"),
         (WATCHED + "  - {name: d2, address: 10.0.0.1}\n", "duplicate host address"),
         (WATCHED + "  - {name: here, address: 10.0.0.2}\n", "duplicate host name"),
-        (STUDY + "factors: {vms_per_host: [1]}\n", "takes no factors but cluster"),
+        (STUDY + "factors: {vms_per_host: [1]}\n", "takes only the factor cluster"),
         (VARIANTS.replace("hosts: [d2], ", ""), "host 'd2' is of no cluster"),
         (VARIANTS.replace("hosts: [d2]", "hosts: [d1, d2]"), "host 'd1' is of old and new"),
         (VARIANTS.replace("hosts: [d2]", "hosts: [d2, d3]"), "'d3', which is not among hosts"),

@@ -139,7 +139,7 @@ def test_its_hosts_may_be_watched_by_a_prometheus(tmp_path: Path) -> None:
         (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "prometheus beside it, not queue"),
         (REDIS.replace("existing:\n", "existing:\n  folder: /a/b\n"), "not folder"),
         (REDIS + "factors: {cluster: {a: {configuration: /a}, b: {configuration: /b}}}\n", "not endpoints"),
-        (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),
+        (REDIS + "factors: {store: [redis]}\n", "takes only the factor cluster"),
         (CASSANDRA.replace("synced", "page_cache"), "no durability page_cache"),
         (CASSANDRA.replace("[load, a]", "[e]"), "no scan from a key on"),
         (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of keys"),

@@ -228,7 +228,7 @@ def test_containers_of_this_machine_have_stores_and_the_bare_host(tmp_path: Path
         (
             "genomics: {samples: [100], sites: 1000, mixes: [sample-read], threads: [4]}",
             "store: redis",
-            "variant store is of HBase only",
+            "variant store exists only for HBase",
         ),
         (
             "ycsb: {records: [1000], mixes: [e], threads: [8]}",

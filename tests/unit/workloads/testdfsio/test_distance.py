@@ -91,13 +91,13 @@ def test_a_map_reads_from_the_nearest_replica() -> None:
     assert nearest_replicas(topology, maps, files) == Nearest(local=1001, rack=10, remote=100)
     assert nearest_replicas(topology, [attempt("test_io_0", "other")], files) is None
     assert nearest_replicas(topology, [attempt("test_io_7", w1)], files) is None
-    assert nearest_replicas(topology, [replace(maps[0], said="")], files) is None
+    assert nearest_replicas(topology, [replace(maps[0], last_words="")], files) is None
 
 
 def test_the_history_says_which_file_a_map_read() -> None:
     text = (SAMPLES / "TestDFSIO-3.4.2_write.jhist").read_bytes()
     (job,) = parse_history(text, "f").rows
-    said = sorted(one.said for one in job.maps)
+    said = sorted(one.last_words for one in job.maps)
     assert said[0] == "finished test_io_0 ::host = vm" and len(said) == job.total_maps
 
 

@@ -72,7 +72,7 @@ def test_a_mix_may_have_its_own() -> None:
         ("pareto", "write zipfian, uniform, latest, sequential"),
         ("{hotspot: {share: 1%}}", "`keys` and `operations`"),
         ("{hotspot: {keys: 5}}", "not a percentage"),
-        ("{zipfian: {}}", "no distribution of keys"),
+        ("{zipfian: {}}", "not a distribution of keys"),
         ("{exponential: {operations: 100%}}", "has no end"),
     ],
 )

@@ -287,11 +287,11 @@ def test_a_stage_without_counters_takes_the_time_that_it_reserved(tmp_path: Path
         (
             "inner calls",
             cromwell(a=[{"shardIndex": -1, "subWorkflowMetadata": {"calls": []}}]),
-            "no mapping",
+            "not a mapping",
         ),
         ("no calls", '{"submittedFiles": {}}', "has no calls"),
         ("picture", "\x89PNG\r\n", "not a record"),
-        ("nothing", "", "no record of a workflow"),
+        ("nothing", "", "not the record of a supported workflow"),
     ],
 )
 def test_hostile_and_foreign_files_are_one_error(
