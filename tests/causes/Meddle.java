@@ -2,6 +2,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.hbase.CompareOperator;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -189,17 +194,35 @@ public final class Meddle {
     Thread.sleep(Math.max(0, untilMs - System.currentTimeMillis()));
   }
 
-  /** Moves up to that many regions, each to the server after its own; later ones first the next time. */
+  /** Moves up to that many regions at once, each to the server after its own; later ones first the next time. */
   private void move(int most) throws Exception {
     List<ServerName> servers = new ArrayList<>(admin.getRegionServers());
     servers.sort(Comparator.comparing(ServerName::getServerName));
     List<RegionInfo> regions = regions();
+    List<Callable<Void>> moves = new ArrayList<>();
     for (int n = 0; n < Math.min(most, regions.size()); n++) {
       RegionInfo region = regions.get((moved++) % regions.size());
-      ServerName at =
-          connection.getRegionLocator(table).getRegionLocation(region.getStartKey(), true).getServerName();
-      admin.move(region.getEncodedNameAsBytes(), servers.get((servers.indexOf(at) + 1) % servers.size()));
+      moves.add(() -> moveOn(region, servers));
     }
+    ExecutorService pool = Executors.newFixedThreadPool(moves.size());
+    try {
+      for (Future<Void> move : pool.invokeAll(moves)) {
+        try {
+          move.get();
+        } catch (ExecutionException failure) { // one stays where it is
+          System.err.println(failure);
+        }
+      }
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private Void moveOn(RegionInfo region, List<ServerName> servers) throws Exception {
+    ServerName at =
+        connection.getRegionLocator(table).getRegionLocation(region.getStartKey(), true).getServerName();
+    admin.move(region.getEncodedNameAsBytes(), servers.get((servers.indexOf(at) + 1) % servers.size()));
+    return null;
   }
 
   private int moved;

@@ -21,9 +21,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from density_study.cluster.machine import cgroups, io_limits
-from density_study.workloads.monitors.attach import jcmd as send
+from density_study.workloads.monitors.daemons.attach import jcmd as send
 
 MIB = 2**20
+SQUEEZED_EVERY_S = 0.25
+WAITING_FAULTS = 50
+"""Pages that had to be read again since the last step: the node's programs wait for memory."""
+GIVEN_BACK = 16 * MIB
 T = TypeVar("T")
 _IO_FILES = {"write_iops": "write_iops", "write_bytes": "write_bps", "read_bytes": "read_bps"}
 _BURN = "while True: pass"
@@ -145,25 +149,48 @@ def slow_disk(target: Target, nodes: str, **limits: int) -> Iterator[None]:
 
 
 def squeeze(target: Target, nodes: str, free_mib: int) -> Iterator[None]:
-    """Lets the node have the memory that its programs hold, and `free_mib` for page cache and growth.
-    Programs that need more wait for it, and are not killed."""
+    """Takes memory away from the node, step by step, until its programs wait for it; never what they hold,
+    nor `free_mib` beyond that. A program that nothing is left for stands still until a step gives some back:
+    none is killed."""
     with ExitStack() as undo:
-        for node in target.matching(nodes):
-            group = cgroups.controller("memory", target.groups[node])
-            file = group / "memory.limit_in_bytes"
-            undo.callback(file.write_text, file.read_text().strip())
+        groups = [cgroups.controller("memory", target.groups[n]) for n in target.matching(nodes)]
+        for group in groups:  # the limit is put back before the kernel may kill again
             undo.enter_context(_written(group / "memory.oom_control", "1", "0"))
-            _lower(group, file, free_mib)
+            limit = group / "memory.limit_in_bytes"
+            undo.callback(limit.write_text, limit.read_text().strip())
+        faults = {group: _lowered(group, free_mib, 0) for group in groups}
+
+        def act(over: threading.Event) -> None:
+            while not over.wait(SQUEEZED_EVERY_S):
+                for group in groups:
+                    faults[group] = _lowered(group, free_mib, faults[group])
+
+        undo.enter_context(_meanwhile(act))
         yield
 
 
-def _lower(group: Path, file: Path, free_mib: int) -> None:
+def _lowered(group: Path, free_mib: int, faults: int) -> int:
+    """One step. faults: major ones until the last step; returns those until now."""
     counted = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-    held_mib = int(counted["rss"]) // MIB
-    for more_mib in range(free_mib, 512, 16):
-        with suppress(OSError):  # EBUSY: the kernel cannot free as much
-            file.write_text(str((held_mib + more_mib) * MIB))
-            return
+    held = int(counted["rss"]) + int(counted["mapped_file"])
+    held += _number(group / "memory.kmem.usage_in_bytes")
+    now, floor = int(counted["pgmajfault"]), held + free_mib * MIB
+    file = group / "memory.limit_in_bytes"
+    limit, used = _number(file), _number(group / "memory.usage_in_bytes")
+    if "under_oom 1" in (group / "memory.oom_control").read_text():
+        wanted = limit + GIVEN_BACK
+    elif limit < floor or now - faults < WAITING_FAULTS:
+        top = min(limit, used)
+        wanted = max(floor, top - max(MIB, (top - floor) // 4))
+    else:
+        wanted = limit  # they wait for memory: that is enough
+    with suppress(OSError):  # EBUSY: the kernel cannot free as much
+        file.write_text(str(wanted))
+    return now
+
+
+def _number(file: Path) -> int:
+    return int(file.read_text()) if file.exists() else 0
 
 
 def rate(target: Target, nodes: str, kbit_s: int) -> Iterator[None]:

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +21,11 @@ import pytest
 from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.rules import rules
 from density_study.cluster.machine import io_limits
+from density_study.workloads.monitors import WATCHING
 from density_study.workloads.planning.plan import Plan
 from tests.causes import page
 from tests.causes.disturbance import HERE, Disturbance, disturbances
-from tests.causes.injections import INJECTIONS, Target, needs
+from tests.causes.injections import INJECTIONS, MIB, Target, needs
 from tests.causes.keeper import COMMAND
 from tests.causes.library import QUIET, kind_of, planned, quiet_trials
 from tests.causes.score import Score, Trial, score, trials_of
@@ -61,7 +63,7 @@ def test_the_page_of_investigations_names_rules() -> None:
     rows = [line.split(" | ")[3:] for line in text.splitlines() if re.match(r"\| \d", line)]
     found = [words for today, words in rows if today == "named"]
     assert len(rows) == 19 and len(found) >= 14
-    others = {"jmx", "gc", "profile", "factors.stack.java"}
+    others = {*WATCHING, "jmx", "factors.stack.java"}
     named = {word for _, words in rows for word in re.findall(r"`([\w.-]+)`", words)}
     assert named - others <= set(rules())
 
@@ -185,6 +187,41 @@ def test_a_node_is_changed_and_put_back(
         changed = [now for old, now in zip(before, state(node), strict=True) if now != old]
         assert sum(part in now for now in changed) == 1
     assert state(node) == before
+
+
+_HOLDS = """\
+import os, sys
+open(sys.argv[2], "w").write(str(os.getpid()))
+held = bytearray(64 * 2**20)
+while True:
+    with open(sys.argv[1], "rb", buffering=0) as file:
+        while file.read(2**20):
+            held[::4096] = bytes(len(held) // 4096)
+"""
+
+
+def test_a_squeezed_program_keeps_what_it_holds_and_lives(node: Target) -> None:
+    group = io_limits.ROOT / "memory" / node.groups["w1"]
+    file = Path("/var/tmp") / f"{node.groups['w1']}.cached"
+    with file.open("wb") as written:  # whoever reads it first has it in his page cache
+        written.write(bytes(96 * MIB))
+        os.fsync(written.fileno())
+        os.posix_fadvise(written.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    command = [sys.executable, "-c", _HOLDS, file, group / "cgroup.procs"]
+    with subprocess.Popen(command) as process:
+        try:
+            used = group / "memory.usage_in_bytes"
+            wait_for(lambda: int(used.read_text()) > 140 * MIB)
+            with INJECTIONS["squeeze"](node, nodes="w*", free_mib=8):
+                limit = group / "memory.limit_in_bytes"
+                wait_for(lambda: int(limit.read_text()) < 90 * MIB)
+                time.sleep(1.0)
+                assert int(limit.read_text()) >= 64 * MIB + 8 * MIB
+            assert process.poll() is None
+        finally:
+            process.kill()
+            process.wait()
+            file.unlink()
 
 
 def test_a_plan_has_one_build_and_every_trial_once_in_random_order() -> None:
