@@ -27,6 +27,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from density_study.jobs.ingest.ingest import task_groups
 from density_study.jobs.spark.run_tables import struct
 from density_study.workloads import tables
+from density_study.workloads.monitors import WATCHING
 from density_study.workloads.monitors.devices import devices
 from density_study.workloads.rows.file_tables import tables_of
 from density_study.workloads.rows.raw.raw_files import RawFile
@@ -109,8 +110,8 @@ SOURCES = (
     _source("sar", tables.HOST_SAMPLES),
     _source("nodecpu", tables.NODE_CPU_SAMPLES),
     *(_source(name, tables.DEVICE_SAMPLES) for name in devices()),
-    _source("gc", tables.DEVICE_SAMPLES),  # only the trial's window identifies its events
-    _source("profile", tables.DEVICE_SAMPLES),
+    # events are known only by the trial's window
+    *(_source(name, tables.DEVICE_SAMPLES) for name in WATCHING),
     _source("ycsb-summary", tables.YCSB_SUMMARY),
     _source("ycsb-status", tables.YCSB_STATUS),
     _source("ycsb-hdr", tables.YCSB_HISTOGRAMS),

@@ -27,6 +27,7 @@ from density_study.analysis.explanation.read import courses
 from density_study.analysis.explanation.rules import Rule
 from density_study.analysis.explanation.slow import slow_spells
 from density_study.analysis.explanation.spells import causes
+from density_study.analysis.explanation.testimony import testimony, with_testimony
 from density_study.analysis.explanation.words import named
 from density_study.workloads import tables
 from density_study.workloads.monitors import DEVICES
@@ -102,7 +103,15 @@ def explain(trials: Mapping[str, Course]) -> list[Explained]:
         Explained(
             trial,
             course,
-            [(spell, causes(course, spell, calm, windows, len(spells))) for spell in spells],
+            [
+                (
+                    spell,
+                    with_testimony(
+                        causes(course, spell, calm, windows, len(spells)), course, spell
+                    ),
+                )
+                for spell in spells
+            ],
             calm,
             of_level(course, calm),
             of_peers(course),
@@ -144,8 +153,10 @@ def _ranked(
     is_fast: the trial is as fast as the others, so that what lasts cost it nothing that they did not pay."""
     whole_s = len(one.course.rate)
     named: dict[str, tuple[tuple[bool, bool], float, dict[str, Any]]] = {}
-    for cause in ranked((*unlike, *lasting), one.course.roles):
-        is_common = cause.rule.id in common and cause not in unlike
+    lasts = ranked((*unlike, *lasting), one.course.roles)
+    of_unlike = {cause.rule.id for cause in unlike}
+    for cause in with_testimony(lasts, one.course, None):
+        is_common = cause.rule.id in common - of_unlike
         score = whole_s * cause.rule.weight
         row = _row(one.trial, cause, None, whole_s)
         named[cause.rule.id] = ((is_common, is_fast), score, row)
@@ -201,7 +212,9 @@ def _slow(one: Explained) -> Iterator[dict[str, Any]]:
 def sentence(course: Course, spell: Spell, usual: Usual, found: Sequence[Cause]) -> str:
     """The spell, its causes and the evidence, for people; without a cause, what moved most."""
     if not found:
-        return f"{spell.words}: {spell.what}. {no_rule(course, spell, usual.seconds)}."
+        seen = testimony(course, spell)
+        no_cause = no_rule(course, spell, usual.seconds)
+        return f"{spell.words}: {spell.what}. {no_cause}.{f' Seen: {seen}.' if seen else ''}"
     return f"{spell.words}: {spell.what}. With it: {'; '.join(one.sentence for one in found)}."
 
 

@@ -42,6 +42,7 @@ _OWN: Mapping[str, tuple[str, str]] = {
     "namenode_queue_time": ("mean time in the NameNode's queue", "ms"),
     "namenode_process_time": ("mean processing time of the NameNode", "ms"),
     "namenode_calls": ("calls of the NameNode", "1/s"),
+    "namenode_blocked_threads": ("threads that wait for the lock of the NameNode", "count"),
 }
 _SIGNS = {"percent": "%", "count": ""}
 MOST = 2  # places in a sentence

@@ -25,6 +25,7 @@ from density_study.analysis.summarise.entries import (
     search_summaries,
     trial_summaries,
 )
+from density_study.analysis.summarise.flame_differences import flame_differences
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
 from density_study.analysis.summarise.monitoring_overhead import overheads
@@ -53,6 +54,7 @@ from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.record.recorded import RecordedTopology, is_joined
+from density_study.workloads.rows.raw.manifest_rows import manifests_of
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.tables.store import read_table
 from density_study.workloads.ycsb.copies.not_copied import uncopied_words
@@ -63,8 +65,12 @@ DATA_DOCS = "data_docs/index.html"  # Great Expectations' pages, beside the repo
 
 
 def write_summary(run_root: Path, data: Path | None = None) -> Summary:
-    """Summarise the run and write report/summary.json, whole or not at all."""
+    """Summarise the run and write report/summary.json, whole or not at all; differential flame graphs
+    beside it."""
     summary = summarise(run_root, time.time(), data)
+    if summary.explanations:
+        drawn = tuple(flame_differences(run_root, manifests_of(data or run_root), summary))
+        summary = summary.model_copy(update={"flame_graphs": (*summary.flame_graphs, *drawn)})
     write_text(run_root / "report" / SUMMARY, summary.model_dump_json(indent=2) + "\n")
     return summary
 

@@ -479,7 +479,8 @@ class Summary(Frozen):
         (), description="each trial's drill-down, in the trials' order"
     )
     flame_graphs: tuple[FlameGraph, ...] = Field(
-        (), description="profiles of RegionServers, in the trials' order; empty: the study has none"
+        (),
+        description="profiles of daemons and clients, in the trials' order; empty: the study has none",
     )
     data_docs: str | None = Field(
         None,

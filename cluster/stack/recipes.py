@@ -121,6 +121,11 @@ def _profiler(_: Versions) -> Recipe:
     return Recipe("profiler", "4.5", _HERE / "profiler")
 
 
+def _flightrules(_: Versions) -> Recipe:
+    """The rules of JDK Mission Control; fetched as the profiler is."""
+    return Recipe("flightrules", "9.1.0", _HERE / "flightrules")
+
+
 def _ycsb_stores(_: Versions) -> Recipe:
     """The bindings for other stores, on a class path without HBase."""
     java = _HERE.parents[1] / "workloads" / "ycsb" / "java"
@@ -154,6 +159,7 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 
 TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
+    "flightrules": _flightrules,
     "ycsb-stores": _ycsb_stores,
     "gatk": _gatk,
     "hadoop-examples": _examples,

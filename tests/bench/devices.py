@@ -21,14 +21,20 @@ from density_study.cluster.providers.provider import machines_of_hosts, provider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.monitoring import daemons_of
-from density_study.workloads.monitors import DEVICES, MONITORS, MonitorCommand, with_devices
+from density_study.workloads.monitors import (
+    DEVICES,
+    MONITORS,
+    WATCHING,
+    MonitorCommand,
+    with_devices,
+)
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.live.support.builds import open_build, topology
 
 GOAL_PERCENT = 1.0
 WATCH_S = 15.0
 START_S = 3.0  # Python's own start is no cost of a second
-ASKED = ("jmx", "gc", "profile")
+ASKED = ("jmx", *WATCHING)
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 

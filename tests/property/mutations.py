@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from density_study.workloads.base.parsing import Parsed
+from density_study.workloads.monitors.daemons.flight import parse_jfr
+from density_study.workloads.monitors.daemons.gc import parse_gc
+from density_study.workloads.monitors.daemons.slow_log import parse_slow_log
+from density_study.workloads.monitors.daemons.stalls import parse_stalls
 from density_study.workloads.monitors.devices import parse_device
 from density_study.workloads.monitors.dool import parse_dool
-from density_study.workloads.monitors.gc import parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.pipeline.output.answers import parse_answers
@@ -42,6 +45,9 @@ PARSERS: tuple[Parser, ...] = (
     parse_sar,
     parse_device,
     parse_gc,
+    parse_stalls,
+    parse_slow_log,
+    parse_jfr,
     parse_stages,
     parse_answers,
     parse_validation,
@@ -61,6 +67,9 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("sar-*.csv", parse_sar),
     ("telemetry-*.csv", parse_device),
     ("gc-*.csv", parse_gc),
+    ("stalls-*.csv", parse_stalls),
+    ("slowlog-*.csv", parse_slow_log),
+    ("jfr-*.csv", parse_jfr),
     ("pipeline-*_stages.csv", parse_stages),
     ("pipeline-*_answers.csv", parse_answers),
     ("TeraValidate-*", parse_validation),

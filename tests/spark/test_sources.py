@@ -23,6 +23,7 @@ PATTERNS = {
     "nodecpu": "nodecpu-*.csv",
     **{name: f"telemetry-1_{name}.csv" for name in (*devices(), "profile")},
     "gc": "gc-1_jdk17.csv",
+    **{name: f"{name}-1.csv" for name in ("stalls", "slowlog", "jfr")},
     "ycsb-summary": "ycsb-*.out",
     "ycsb-status": "ycsb-*.err",
     "ycsb-hdr": "ycsb-*.hdr",

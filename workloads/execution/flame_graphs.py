@@ -6,12 +6,13 @@ import base64
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.providers.provider import Machine
 from density_study.cluster.stack import ensure
 from density_study.cluster.stack.java import find_java
-from density_study.workloads.monitors.profile import KINDS, LIBRARY
+from density_study.workloads.monitors.daemons.profile import KINDS, LIBRARY
 
 CONVERTER = "one.convert.Main"
 TIMEOUT_S = 120.0
@@ -36,18 +37,26 @@ def put_profiler(site: Site, machines: Sequence[Machine]) -> dict[str, str]:
 def flame_graphs(recording: Path) -> Iterator[Path]:
     """Write a flame graph of each kind beside the recording. A recording that cannot be read, as of a daemon
     that was killed, has none."""
-    command = (
-        str(find_java().home / "bin" / "java"),
-        "-Xmx512m",
-        "-cp",
-        str(profiler_jar()),
-        CONVERTER,
-    )
     for kind in KINDS:
         page = recording.with_suffix(f".{kind}.html")
-        done = subprocess.run(
-            [*command, f"--{kind}", str(recording), str(page)],
-            capture_output=True, timeout=TIMEOUT_S, check=False,
-        )  # fmt: skip
-        if done.returncode == 0 and page.is_file():
+        if _converted(f"--{kind}", str(recording), str(page)):
             yield page
+
+
+def difference(first: Sequence[Path], later: Sequence[Path], page: Path) -> bool:
+    """Write the flame graph of the later recordings' CPU time, coloured by how its shares differ from those
+    of the first ones. False if they cannot be read."""
+    with TemporaryDirectory() as folder:
+        merged = [Path(folder) / f"{name}.collapsed" for name in ("first", "later")]
+        for recordings, one in zip((first, later), merged, strict=True):
+            if not _converted("--cpu", "-o", "collapsed", *map(str, recordings), str(one)):
+                return False
+        return _converted("--diff", *map(str, merged), str(page))
+
+
+def _converted(*words: str) -> bool:
+    """Whether the converter has written its last argument."""
+    java = str(find_java().home / "bin" / "java")
+    command = (java, "-Xmx512m", "-cp", str(profiler_jar()), CONVERTER, *words)
+    done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False)
+    return done.returncode == 0 and Path(words[-1]).is_file()

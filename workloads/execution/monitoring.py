@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,14 @@ from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.flame_graphs import flame_graphs
-from density_study.workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
-from density_study.workloads.monitors.profile import recordings
+from density_study.workloads.execution.flight_rules import findings
+from density_study.workloads.monitors import MONITORS, WATCHING, MonitorCommand, last_epoch_s
+from density_study.workloads.monitors.daemons import flight, profile, stalls
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
+DUMPED_WITHIN_S = 60.0
+"""What watches daemons may have to wait for their recordings."""
 AT_ONCE = 16
 R = TypeVar("R")
 
@@ -154,7 +157,8 @@ class Monitors:
         return last_s is not None and last_s - offset_s >= moment_s
 
     def _stop(self, running: _Running) -> MonitorRun:
-        running.machine.transport.stop(running.process)
+        more = {"grace_s": DUMPED_WITHIN_S} if running.kind in WATCHING else {}
+        running.machine.transport.stop(running.process, **more)
         for path in (running.file, *running.streams):  # complete now
             running.fetch(path)
         return MonitorRun(
@@ -164,21 +168,41 @@ class Monitors:
             period_s=self._period_s,
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
-            files=tuple(f"monitor/{path.name}" for path in _profiles(running)),
+            files=tuple(f"monitor/{path.name}" for path in _left(running)),
         )
 
 
-def _profiles(running: _Running) -> Iterator[Path]:
-    """The recordings of a profiler, and flame graphs of those that it has finished."""
-    if running.kind != "profile":
-        return
+def _left(running: _Running) -> Iterator[Path]:
+    """What the device left beside its file, and what was made of that here: flame graphs, findings of
+    rules."""
     text = running.file.read_text(errors="replace") if running.file.exists() else ""
-    for name in recordings(running.machine.name, text):
-        recording = running.file.with_name(name)
-        running.fetch(recording)
-        if recording.exists():
+    host = running.machine.name
+    if running.kind == stalls.NAME:
+        yield from _fetched(running, stalls.dumps(host, text))
+    elif running.kind == profile.NAME:
+        names = [profile.recording_name(running.kind, host, jvm) for jvm in profile.recorded(text)]
+        for recording in _fetched(running, names):
             yield recording
             yield from flame_graphs(recording)
+    elif running.kind == flight.NAME:
+        jvms = {
+            profile.recording_name(running.kind, host, jvm): jvm for jvm in flight.recorded(text)
+        }
+        found = {path: jvms[path.name] for path in _fetched(running, jvms)}
+        if found:
+            report = running.file.with_suffix(".rules.xml")
+            with running.file.open("a", encoding="utf-8") as file:
+                file.write(findings(found, report, time.time()))
+            yield from (*found, report)
+
+
+def _fetched(running: _Running, names: Iterable[str]) -> Iterator[Path]:
+    """Those of the files that exist."""
+    for name in names:
+        path = running.file.with_name(name)
+        running.fetch(path)
+        if path.exists():
+            yield path
 
 
 def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:

@@ -13,11 +13,10 @@ from typing import Protocol
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.parsing import RejectedError, decimal
+from density_study.workloads.monitors.daemons.watcher import watcher_command
 from density_study.workloads.monitors.devices import device_command, devices
 from density_study.workloads.monitors.dool import dool_command
-from density_study.workloads.monitors.gc import gc_command
 from density_study.workloads.monitors.nodecpu import nodecpu_command
-from density_study.workloads.monitors.profile import profile_command
 
 
 class MonitorCommand(Protocol):
@@ -47,9 +46,11 @@ MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
 )
 # Of an existing cluster's Prometheus alone.
 EXPORTED = ("exported",)
+# Devices that watch daemons which the study has started: their JVMs, threads and logs.
+WATCHING = ("gc", "profile", "jfr", "stalls", "slowlog")
 # Telemetry devices by their names in `monitor.also`, where the default ones change nothing: see devices.toml
-# and gc.py.
-DEVICES = (*(name for name in devices() if name not in ("canary", *EXPORTED)), "gc", "profile")
+# and daemons/.
+DEVICES = (*(name for name in devices() if name not in ("canary", *EXPORTED)), *WATCHING)
 
 
 def with_devices(
@@ -65,11 +66,13 @@ def with_devices(
         for name in DEVICES
         if name in devices()
     }
-    known: Mapping[str, MonitorCommand] = {
-        **sampled,
-        "gc": gc_command,
-        "profile": partial(profile_command, profiler=profiler),
+    watching = {
+        name: partial(
+            watcher_command, device=name, daemons=daemons, access=access, profiler=profiler
+        )
+        for name in WATCHING
     }
+    known: Mapping[str, MonitorCommand] = {**sampled, **watching}
     return {**MONITORS, **{name: known[name] for name in names}}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from density_study.workloads.monitors import canary
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.energy import Energy
+from density_study.workloads.monitors.hardware import Hardware
 from density_study.workloads.monitors.jmx import JmxPoller
 from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
@@ -42,6 +43,7 @@ READERS: Mapping[str, Callable[[], Callable[[], Counters]]] = {
     "kernel": lambda: Kernel().read,
     "limits": lambda: Limits(_tag()).read,
     "energy": lambda: Energy().read,
+    "hardware": lambda: Hardware().read,
 }
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.

@@ -47,11 +47,12 @@ class DeviceMetric:
 @dataclass(frozen=True)
 class DeviceEvent:
     """Something that happened each time the counter `count` increased; `longest_ms`: how long the longest of
-    those took."""
+    those took, `mean_ms`: their mean."""
 
     kind: str
     count: str
     longest_ms: str
+    mean_ms: str
 
 
 @dataclass(frozen=True)

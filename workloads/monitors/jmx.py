@@ -12,7 +12,7 @@ import os
 import ssl
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -28,14 +28,21 @@ Bean = tuple[str, Sequence[Sequence[Any]]]
 
 class JmxPoller:
     """daemons: address of each daemon (<node>/<daemon>), with https:// before it if it speaks TLS. Daemons of
-    other kinds are left out. ca_file: PEM file of their authorities; empty: those of this machine."""
+    other kinds are left out. ca_file: PEM file of their authorities; empty: those of this machine. wanted:
+    columns; only beans with one of them are asked for. Default: all."""
 
-    def __init__(self, daemons: Mapping[str, str], timeout_s: float, ca_file: str = "") -> None:
+    def __init__(
+        self,
+        daemons: Mapping[str, str],
+        timeout_s: float,
+        ca_file: str = "",
+        wanted: Collection[str] = (),
+    ) -> None:
         self._timeout_s = timeout_s
         self._daemons = [
             _Daemon(name, _Page(address, timeout_s, ca_file), beans)
             for name, address in sorted(daemons.items())
-            if (beans := beans_of(name))
+            if (beans := beans_of(name, wanted))
         ]
 
     def read(self) -> dict[str, Mapping[str, float]]:
@@ -46,13 +53,14 @@ class JmxPoller:
         return {daemon.name: daemon.answer for daemon in self._daemons}
 
 
-def beans_of(daemon: str) -> list[Bean]:
-    """The beans to query of a daemon with this name: `w1/regionserver-2` is a regionserver."""
+def beans_of(daemon: str, wanted: Collection[str] = ()) -> list[Bean]:
+    """The beans to query of a daemon with this name: `w1/regionserver-2` is a regionserver. wanted: columns."""
     role = daemon.rpartition("/")[2].partition("-")[0]
     return [
         (bean["query"], bean["attributes"])
         for bean in declarations()["jmx"]["beans"]
         if bean["role"] == role
+        and (not wanted or any(column in wanted for _, column, *_ in bean["attributes"]))
     ]
 
 

@@ -178,6 +178,8 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     yield "dool", dool_path
     if "profile" in study.monitor.also:
         yield "async-profiler", partial(ensure, "profiler")
+    if "jfr" in study.monitor.also:
+        yield "rules of JDK Mission Control", partial(ensure, "flightrules")
     hosts = {host.name: host for topology in topologies for host in topology.hosts}
     for device in (one for one in COUNTED if one in study.monitor.also):
         for host in hosts.values():

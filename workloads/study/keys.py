@@ -36,8 +36,9 @@ from density_study.workloads.study.schedule import CompareSpec, Schedule
 from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal[
-    "pressure", "disks", "sockets", "kernel", "limits", "network", "jmx", "gc", "profile", "energy"
-]
+    "pressure", "disks", "sockets", "kernel", "limits", "network", "hardware", "jmx", "gc",
+    "profile", "jfr", "stalls", "slowlog", "energy",
+]  # fmt: skip
 MAX_PERIOD_S = 600
 LeftOut = Annotated[
     str, like(r"[\w.*?\[\]!-]{1,60}/[\w.*?\[\]!-]{1,100}", "two globs, <variant>/<test case>")
@@ -95,9 +96,12 @@ class MonitorSpec(Frozen):
         "waited for cores, I/O or memory), `disks` (latency, use and queue of each block device), `sockets` "
         "(TCP and network cards), `kernel` (swapping, reclaim, writeback, steps of the clock) and `limits` "
         "(CPU limits that stopped the study's nodes): `network` (packets, drops and softirq time of each "
-        "CPU), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
-        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
-        "the causes of slow seconds and of slow trials from what they sample.",
+        "CPU), `hardware` (cycles and cache misses of the CPUs, where the kernel shows them), `jmx` (HBase "
+        "and HDFS: requests, queues, compactions, ...), "
+        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of daemons and clients), `jfr` (what "
+        "JDK Mission Control's rules find in Flight Recorder's recordings), `stalls` (thread dumps of "
+        "daemons that stall for two seconds), `slowlog` (calls that HBase found too slow). The report "
+        "names the causes of slow seconds and of slow trials from what they sample.",
     )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,

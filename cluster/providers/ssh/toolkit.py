@@ -47,6 +47,7 @@ _MODULES = (
     "workloads/base/local_time.py",
     "workloads/base/parsing.py",
     "workloads/monitors/*.py",
+    "workloads/monitors/daemons/*.py",
     "workloads/monitors/*.toml",
     "workloads/pipeline/__init__.py",
     "workloads/pipeline/machine/*.py",

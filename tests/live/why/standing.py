@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +31,7 @@ from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.trial import run_trial
 from density_study.workloads.monitors import DEVICES
-from density_study.workloads.monitors.attach import jcmd
+from density_study.workloads.monitors.daemons.attach import jcmd
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
@@ -50,8 +52,10 @@ AT_S = 18.0
 """When a trial is disturbed, after its window's start."""
 
 
-DURABLE = Configuration(properties={"hbase-site": {"hbase.wal.hsync": "true"}})
-"""Each put waits for a disk, as a throttled one must show."""
+DURABLE = Configuration(
+    properties={"hbase-site": {"hbase.wal.hsync": "true", "hbase.ipc.warn.response.time": "300"}}
+)
+"""Each put waits for a disk, as a throttled one must show; the slow log has what takes long here."""
 SLOW_DISK = IoLimits(write_iops=2)
 
 
@@ -130,6 +134,15 @@ class Standing:
             for pid in nodes:
                 io_limits.join(group.parent, pid)
             io_limits.remove(group)
+
+    def stop(self, for_s: float = 4.0) -> None:
+        """A RegionServer is stopped by a signal for a while."""
+        pid = max(self.servers().items())[1]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            time.sleep(for_s)
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def servers(self) -> dict[str, int]:
         """The pid of each RegionServer, by node."""

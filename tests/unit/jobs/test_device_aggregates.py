@@ -53,6 +53,23 @@ def test_rounds_count_once_whatever_the_sources() -> None:
     assert row == {"trial": "t", "kind": "disks", "host": "h", "seen": 8, "lost": 2}
 
 
+@pytest.mark.parametrize(
+    ("ended", "longest_ms", "mean_ms", "expected"),
+    [(1, 400.0, 400.0, [0.6, 1.0]), (1, 2500.0, 2500.0, [-1.5, 1.0]),
+     (5, 200.0, 150.0, [0.25, 1.0]),  # one after the other
+     (9, 300.0, 250.0, [0.0, 1.0]),  # at once: not longer than since the last sample
+     (2, 300.0, None, [0.7, 1.0])],
+)  # fmt: skip
+def test_compactions_that_ended_since_the_last_sample(
+    ended: int, longest_ms: float, mean_ms: float | None, expected: list[float]
+) -> None:
+    after = {"compactions": 7.0 + ended, "compaction_longest_ms": longest_ms}
+    after |= {} if mean_ms is None else {"compaction_mean_ms": mean_ms}
+    samples = [(0.0, "w1/regionserver-1", {"compactions": 7.0}), (1.0, "w1/regionserver-1", after)]
+    (row,) = aggregated("jmx", samples)["device_events"]
+    assert [row["start_s"], row["end_s"]] == pytest.approx(expected)
+
+
 def test_a_trial_without_a_window_has_no_series() -> None:
     assert "device_series" not in aggregated(
         "disks", [(0.0, "sda", {"busy_ms": 1.0})], TrialFacts()

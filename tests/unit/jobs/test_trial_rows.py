@@ -105,6 +105,7 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
     # monitors that no trial has by default
     samples = {"sar": "sar-12.6.1.csv", **{name: f"telemetry-1_{name}.csv" for name in devices()}}
     samples |= {"gc": "gc-1_jdk17.csv", "profile": "telemetry-1_profile.csv"}
+    samples |= {name: f"{name}-1.csv" for name in ("stalls", "slowlog", "jfr")}
     samples |= {f"pipeline-{what}": f"pipeline-1_{what}.csv" for what in ("stages", "answers")}
     files += [RawFile("t", kind, "h1", name, str(SAMPLES / name)) for kind, name in samples.items()]
     assert {file.kind for file in files} == set(READERS)

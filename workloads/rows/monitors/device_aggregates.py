@@ -114,12 +114,16 @@ def _series(about: dict[str, str], source: _Source, subject: Subject) -> Iterato
 
 
 def _events(about: dict[str, str], source: _Source, subject: Subject) -> Iterator[dict[str, Any]]:
-    """What counters tell of: it ended since the sample before, and the longest lasted that long."""
+    """What counters tell of: it ended since the sample before. Several that followed each other lasted as
+    long as their sum, within that time; the longest one may have begun before it."""
     window = subject.facts.window
     assert window is not None
     until_s = source.epoch_s - subject.facts.clock_offset_s - window[0]
     for event in devices()[subject.kind].events:
         counts, longest_ms = source.rises(event.count), source.values(event.longest_ms)
+        passed_ms = 1000 * np.append(np.nan, np.diff(until_s))
+        together_ms = np.minimum(counts * source.values(event.mean_ms), passed_ms)
+        lasted_ms = np.fmax(longest_ms, together_ms)
         for place in np.flatnonzero((counts > 0) & np.isfinite(longest_ms)):
             many = f"{int(counts[place])} of them, the longest " if counts[place] > 1 else ""
             yield {
@@ -127,7 +131,7 @@ def _events(about: dict[str, str], source: _Source, subject: Subject) -> Iterato
                 "source": source.name,
                 "line": source.lines[place],
                 "kind": event.kind,
-                "start_s": float(until_s[place] - longest_ms[place] / 1000),
+                "start_s": float(until_s[place] - lasted_ms[place] / 1000),
                 "end_s": float(until_s[place]),
                 "what": f"{many}{longest_ms[place] / 1000:.1f} s",
             }

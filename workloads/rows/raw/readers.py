@@ -13,9 +13,13 @@ from typing import Any
 from density_study.workloads import tables
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.base.reader import Reader
+from density_study.workloads.monitors.daemons.events import EventRow
+from density_study.workloads.monitors.daemons.flight import parse_jfr
+from density_study.workloads.monitors.daemons.gc import parse_gc
+from density_study.workloads.monitors.daemons.slow_log import parse_slow_log
+from density_study.workloads.monitors.daemons.stalls import parse_stalls
 from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.dool import parse_dool
-from density_study.workloads.monitors.gc import GcRow, parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.pipeline.output.answers import parse_answers
@@ -113,18 +117,22 @@ def _one_table(table: Table, subject: str, **renamed: str) -> RowsOf:
     return rows
 
 
-def _gc(row: GcRow, file: RawFile) -> Rows:
-    """A round is a sample without values; a pause is an event, if the trial has a window."""
-    about = {"host": file.subject, "device": "gc", "source": row.source, "line": row.line}
-    if row.pause is None:
+def _event(row: EventRow, file: RawFile) -> Rows:
+    """A round is a sample without values; an event is a row of its own, if the trial has a window."""
+    about = {"host": file.subject, "device": file.kind, "source": row.source, "line": row.line}
+    if row.event is None:
         yield (
             tables.DEVICE_SAMPLES,
             {**about, "epoch_s": row.epoch_s, "names": [], "values": []},
         )
     elif file.facts.window is not None:
-        end_s = row.pause.end_epoch_s - file.facts.clock_offset_s - file.facts.window[0]
-        times = {"start_s": end_s - row.pause.duration_ms / 1000, "end_s": end_s}
-        what = {"kind": row.pause.kind, "what": row.pause.what}
+        begun_s, ended_s = file.facts.window
+        end_s = row.event.end_epoch_s - file.facts.clock_offset_s - begun_s
+        if row.event.duration_ms is None:
+            times = {"start_s": 0.0, "end_s": ended_s - begun_s}
+        else:
+            times = {"start_s": end_s - row.event.duration_ms / 1000, "end_s": end_s}
+        what = {"kind": row.event.kind, "what": row.event.what}
         yield tables.DEVICE_EVENTS, {**about, **times, **what}
 
 
@@ -202,7 +210,10 @@ READERS: Mapping[str, Reader] = MappingProxyType(
             name: Reader(parse_device, _one_table(tables.DEVICE_SAMPLES, "host"))
             for name in devices()
         },
-        "gc": Reader(parse_gc, _gc),
+        "gc": Reader(parse_gc, _event),
+        "stalls": Reader(parse_stalls, _event),
+        "slowlog": Reader(parse_slow_log, _event),
+        "jfr": Reader(parse_jfr, _event),
         "profile": Reader(parse_device, _one_table(tables.DEVICE_SAMPLES, "host")),
         "dfsio-results": Reader(
             parse_results,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.monitors import WATCHING
 from density_study.workloads.study.existing_spec import check_existing
 from density_study.workloads.study.providers.rules import ProviderRules, check_addresses
 
@@ -49,7 +50,7 @@ class ExistingRules(ProviderRules):
         if study.existing is None:
             message = "provider existing needs the key existing, with configuration and folder"
             raise FaultyKeyError(message, "provider")
-        if own := {"gc", "profile"}.intersection(study.monitor.also):
+        if own := set(WATCHING).intersection(study.monitor.also):
             raise FaultyKeyError(
                 f"{min(own)} watches daemons that the study has started; those of an existing cluster belong "
                 "to others",

@@ -39,7 +39,7 @@ HOSTS = {
     "major_faults": Usual(1, 1.0), "swapped": Usual(0), "numa_misses": Usual(50, 1.0, 0.5),
     "writeback": Usual(2, 1.0), "resent_share": Usual(0.03, 1.3, 0.5), "tcp_pruned": Usual(0),
     "listen_overflows": Usual(0), "clock_step": Usual(0.05, 0.5),
-    "canary_compute_time": Usual(400, 0.03, 0.02),
+    "canary_compute_time": Usual(400, 0.03, 0.02), "cycles_per_instruction": Usual(1.2, 0.06, 0.05),
 }  # fmt: skip
 PARTS = {
     **{
@@ -67,18 +67,23 @@ DAEMONS = {
         "queued_calls": Usual(0.3, 0.8, 0.3, USE), "active_handlers": Usual(2, 0.5, 0.2, USE),
         "process_time": Usual(1.2, 0.4, 0.2, LATE), "gc_time": Usual(1, 0.9, 0.3, USE),
         "silent": Usual(0), "flushing": Usual(0), "compacting": Usual(0), "regions_moved": Usual(0),
+        "blocked_threads": Usual(0.3, 0.9, 0.3, USE),
     },
     "datanode": {
         "datanode_read": Usual(20, 0.4, 0.1, USE), "block_read_time": Usual(5, 0.8, 0.2, LATE),
         "fsync_time": Usual(3, 0.6, 0.2, LATE), "ack_time": Usual(2, 0.6, 0.2, LATE),
         "xceivers": Usual(12, 0.2, 0.1, USE), "silent": Usual(0), "gc_time": Usual(0.3, 0.9, 0.3),
+        "blocked_threads": Usual(0.2, 0.9, 0.3, USE),
     },
 }  # fmt: skip
 ALONE = {
     Place("namenode_queue_time", "m", "m/namenode"): Usual(0.2, 1.0),
     Place("namenode_process_time", "m", "m/namenode"): Usual(0.5, 0.8),
     Place("namenode_calls", "m", "m/namenode"): Usual(20, 0.6),
+    Place("namenode_blocked_threads", "m", "m/namenode"): Usual(0.1, 0.8),
     Place("regions_in_transition", "m", "m/hmaster"): Usual(0),
+    Place("regions_stuck", "m", "m/hmaster"): Usual(0),
+    Place("region_moves", "m", "m/hmaster"): Usual(0),
     Place("client_cpu", "c"): Usual(40, 0.1),
     Place("client_silent", "", "ycsb-1"): Usual(0),
     Place("other_calls", "", "the RegionServers"): Usual(2, 0.8),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from density_study.analysis.report.charts import figure
 from density_study.analysis.report.page import render
+from density_study.analysis.summarise import flame_differences
 from density_study.analysis.summarise.summarise import _flame_graphs
 from density_study.analysis.summary.summary import FlameGraph
+from density_study.analysis.summary.why import Explanation
 from density_study.workloads.base.values import MonitorRun
 from tests.support.drafts import draft
 from tests.support.summary_factory import FACTORIES
@@ -42,6 +46,42 @@ def test_each_profile_has_a_link() -> None:
 
 def test_a_page_that_others_made_is_not_linked() -> None:
     assert graphs(imported=object()) == []
+
+
+def test_variants_are_compared_over_all_their_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[list[str], list[str]]] = []
+
+    def difference(first: Sequence[Path], later: Sequence[Path], page: Path) -> bool:
+        drawn.append(([p.parents[1].name for p in first], [p.parents[1].name for p in later]))
+        return True
+
+    monkeypatch.setattr(flame_differences, "difference", difference)
+    monkeypatch.setattr(flame_differences, "refusal", lambda _: "")
+    summary = FACTORIES["one"]()
+    one = summary.trials[0]
+    trials = tuple(
+        one.model_copy(
+            update={"trial": f"t{n}", "topology": name, "test_case": "c", "counted": n < 4}
+        )
+        for n, name in enumerate(("a", "b", "a", "b", "b"))
+    )
+    pair = Explanation(
+        test_case="c", first="a", later="b", rate=1.0, moved=(), equal=(), compared=1, sentence="x"
+    )
+    summary = summary.model_copy(update={"trials": trials, "explanations": (pair,)})
+    run = MonitorRun(kind="profile", host="h1", file="monitor/h1.profile.csv", period_s=1,
+                     started_epoch_s=0, stopped_epoch_s=1,
+                     files=(*FILES, "monitor/h1.profile.w1.datanode.jfr"))  # fmt: skip
+    manifests = [draft(f"t{n}").model_copy(update={"monitors": (run,)}) for n in range(5)]
+    pages = list(flame_differences.flame_differences(tmp_path, manifests, summary))
+    assert drawn == [(["t0", "t2"], ["t1", "t3"])] * 2  # of t4 no number counts
+    assert [(page.trial, page.source) for page in pages] == [
+        ("t1", f"each {kind}, compared with a") for kind in ("datanode", "regionserver")
+    ]
+    monkeypatch.setattr(flame_differences, "refusal", lambda _: "it is a stranger's")
+    assert list(flame_differences.flame_differences(tmp_path, manifests, summary)) == []
 
 
 def test_the_report_links_them_by_trial(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from density_study.workloads.monitors import (
 )
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
 from density_study.workloads.monitors.energy import Energy
+from density_study.workloads.monitors.hardware import SOFTWARE, Hardware
 from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
     Kernel,
@@ -291,7 +292,23 @@ def test_a_machine_without_energy_counters_says_why(tmp_path: Path) -> None:
     assert "energy_uj" in energy_fault(tmp_path)
 
 
-@pytest.mark.parametrize("device", ("disks", "sockets", "network", "kernel", "limits"))
+def test_events_of_all_cpus_are_counted() -> None:
+    """By an event that every kernel counts: CPUs of virtual machines often count nothing."""
+    switches = Hardware(SOFTWARE, {"switches": 3})
+    (before,) = switches.read().values()
+    if not before:
+        pytest.skip("kernel.perf_event_paranoid does not let this user count")
+    for _ in range(50):
+        time.sleep(0.001)
+    (after,) = switches.read().values()
+    assert after["switches"] >= before["switches"] + 50
+
+
+def test_what_cannot_be_counted_is_left_out() -> None:
+    assert Hardware(SOFTWARE, {"none": 10**6}).read() == {"host": {}}
+
+
+@pytest.mark.parametrize("device", ("disks", "sockets", "network", "kernel", "limits", "hardware"))
 def test_the_sampler_writes_what_the_parser_reads(device: str, tmp_path: Path) -> None:
     output = tmp_path / f"h1.{device}.csv"
     command = with_devices([device])[device]("h1", str(output), 0.1, "s/r/b", (sys.executable,))

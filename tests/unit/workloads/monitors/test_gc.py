@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.base.parsing import ParseError, RejectedError
-from density_study.workloads.monitors.gc import Pause, parse_gc, pause_of, title
+from density_study.workloads.monitors.daemons.events import Event, title
+from density_study.workloads.monitors.daemons.gc import parse_gc, pause_of
 
 SAMPLE = (Path(__file__).parents[3] / "samples" / "gc-1_jdk17.csv").read_text()
 AT = "[2026-11-24T08:07:06.666+0000]"
@@ -18,9 +19,9 @@ END_S = datetime(2026, 11, 24, 8, 7, 6, 666_000, UTC).timestamp()
 def test_a_real_log() -> None:
     parsed = parse_gc(SAMPLE, "f")
     assert parsed.quarantined == ()
-    rounds = [row for row in parsed.rows if row.pause is None]
+    rounds = [row for row in parsed.rows if row.event is None]
     assert [round(row.epoch_s % 60, 1) for row in rounds] == [5.9, 6.9, 7.9, 9.9]
-    pauses = [(row.source, row.pause) for row in parsed.rows if row.pause]
+    pauses = [(row.source, row.event) for row in parsed.rows if row.event]
     # not the short safepoint, nor the one that is the collection; but one that lasted longer than its own
     assert [(source, p.kind, p.what, p.duration_ms) for source, p in pauses] == [
         ("w2/regionserver-1", "gc pause", "Pause Full (Diagnostic Command)", 212.892),
@@ -53,7 +54,7 @@ def test_a_real_log() -> None:
 def test_the_pause_of_a_line(message: str, expected: tuple[str, str, float]) -> None:
     kind, what, duration_ms = expected
     for more in ("", "[12.345s][info]"):
-        assert pause_of(f"{AT}{more}{message}") == Pause(kind, what, END_S, duration_ms)
+        assert pause_of(f"{AT}{more}{message}") == Event(kind, what, END_S, duration_ms)
 
 
 @pytest.mark.parametrize(
@@ -97,4 +98,4 @@ def test_another_file_is_refused() -> None:
     with pytest.raises(ParseError, match="no gc file"):
         parse_gc("x\n", "f")
     with pytest.raises(ParseError, match="reads format 1"):
-        parse_gc(title("h").replace("format 1", "format 2"), "f")
+        parse_gc(title("gc", "h").replace("format 1", "format 2"), "f")

@@ -58,6 +58,9 @@ def test_a_daemon_is_asked_by_its_role() -> None:
         "Hadoop:service=DataNode,name=DataNodeActivity*"
     }
     assert beans_of("w1/nodemanager") == []
+    ((_, attributes),) = beans_of("w1/datanode", ("blocked_threads",))
+    assert ["ThreadsBlocked", "blocked_threads"] in attributes
+    assert len(beans_of("w1/regionserver-2", ("calls", "blocked_threads"))) == 2
 
 
 class Server(ThreadingHTTPServer):

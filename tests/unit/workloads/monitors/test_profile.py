@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.monitors import with_devices
-from density_study.workloads.monitors.profile import LIBRARY, recording_name, recordings
-from density_study.workloads.monitors.profile_sampler import unpacked
+from density_study.workloads.monitors.daemons.profile import LIBRARY, recorded, recording_name
+from density_study.workloads.monitors.daemons.recordings import unpacked
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "telemetry-1_profile.csv"
 
@@ -26,10 +26,11 @@ def test_the_command_names_the_library_of_its_host() -> None:
 
 def test_recordings_are_named_after_daemons_that_were_profiled() -> None:
     text = SAMPLE.read_text()
-    assert recordings("h1", text) == [recording_name("h1", "w1/regionserver-1")]
-    assert recording_name("h1", "w1/regionserver-1") == "h1.profile.w1.regionserver-1.jfr"
-    assert recordings("h1", text.replace("w1/", "../w1/")) == []
-    assert recordings("h1", "") == ()
+    assert recorded(text) == ["w1/regionserver-1"]
+    name = recording_name("profile", "h1", "w1/regionserver-1")
+    assert name == "h1.profile.w1.regionserver-1.jfr"
+    assert recorded(text.replace("w1/", "../w1/")) == []
+    assert recorded("") == ()
 
 
 def library(tmp_path: Path, *names: str) -> Path:

@@ -17,26 +17,26 @@ DEADLINE_S = 10.0
 _PROC = Path("/proc")
 
 
-def jcmd(pid: int, command: str) -> str:
+def jcmd(pid: int, command: str, within_s: float = DEADLINE_S) -> str:
     """The answer to a diagnostic command: `VM.log list`. OSError if the JVM does not answer, or refuses."""
-    return _send(pid, "jcmd", command)
+    return _send(pid, within_s, "jcmd", command)
 
 
-def load_agent(pid: int, library: Path, options: str) -> None:
+def load_agent(pid: int, library: Path, options: str, within_s: float = DEADLINE_S) -> None:
     """Load a native agent, or call it again if it is loaded. OSError if it refuses."""
-    answer = _send(pid, "load", str(library), "true", options)
+    answer = _send(pid, within_s, "load", str(library), "true", options)
     # the agent's own code: "return code: 0", or only the number before JDK 21
     if answer.strip().rpartition(" ")[2] not in ("0", ""):
         raise OSError(f"JVM {pid} refused {library.name}: {answer.strip()}")
 
 
-def _send(pid: int, name: str, *arguments: str) -> str:
+def _send(pid: int, within_s: float, name: str, *arguments: str) -> str:
     own = _own_pid(pid)
     path = _PROC / str(pid) / "root" / "tmp" / f".java_pid{own}"
     if not path.is_socket():
-        _open_socket(pid, own, path)
+        _open_socket(pid, own, path, within_s)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(DEADLINE_S)
+        connection.settimeout(within_s)
         connection.connect(str(path))
         words = ("1", name, *arguments, *("",) * (3 - len(arguments)))
         connection.sendall("".join(f"{word}\0" for word in words).encode())
@@ -49,12 +49,12 @@ def _send(pid: int, name: str, *arguments: str) -> str:
     return text
 
 
-def _open_socket(pid: int, own: int, path: Path) -> None:
+def _open_socket(pid: int, own: int, path: Path, within_s: float) -> None:
     asking = _PROC / str(pid) / "cwd" / f".attach_pid{own}"
     asking.touch()
     try:
         os.kill(pid, signal.SIGQUIT)
-        deadline = time.monotonic() + DEADLINE_S
+        deadline = time.monotonic() + within_s
         while not path.is_socket():
             if time.monotonic() > deadline:
                 raise TimeoutError(f"JVM {pid} does not open {path.name}")

@@ -1,0 +1,1 @@
+"""Devices that watch the daemons themselves: their JVMs, threads and logs."""
