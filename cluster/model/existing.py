@@ -70,13 +70,13 @@ class ExistingCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
-    `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
-    `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares existing
-    clusters. `endpoint`: that of a store other than HBase, where the study has only a namespace. What the study
-    declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`. `variables`: values of
-    variables that the configuration leaves open, by name. `table`: that of the study's own tables. `limits`:
-    for the sake of others. `prometheus`: read after each trial; None: it has none that may be read.
-    """
+    `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration
+    says. `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares
+    existing clusters. `endpoint`: that of a store other than HBase, where the study has only a namespace.
+    What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`.
+    `variables`: values of variables that the configuration leaves open, by name. `table`: that of the
+    study's own tables. `limits`: for the sake of others. `prometheus`: read after each trial; None: it has
+    none that may be read."""
 
     configuration: str
     folder: str

@@ -129,8 +129,8 @@ class ExportedFile(Frozen):
 
 
 class ExportedSeries(Frozen):
-    """What a Prometheus server counted during a trial. The files have this machine's time. clock_lead_s: that of
-    the server's clock. faults: why something is not known."""
+    """What a Prometheus server counted during a trial. The files have this machine's time. clock_lead_s: that
+    of the server's clock. faults: why something is not known."""
 
     url: str
     clock_lead_s: float | None = None

@@ -54,7 +54,7 @@ class JmxPoller:
 
 
 def beans_of(daemon: str, wanted: Collection[str] = ()) -> list[Bean]:
-    """The beans to query of a daemon with this name: `w1/regionserver-2` is a regionserver. wanted: columns."""
+    """The beans to query of a daemon: `w1/regionserver-2` is a regionserver. wanted: columns."""
     role = daemon.rpartition("/")[2].partition("-")[0]
     return [
         (bean["query"], bean["attributes"])

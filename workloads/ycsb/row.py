@@ -21,9 +21,9 @@ FieldSize = Annotated[SizeBytes, at_most(2**20, "larger cells are objects, not f
 class Row(Frozen):
     """Fields of one length, or of lengths that are drawn anew for each; YCSB's default is 10 of 100 bytes."""
 
-    fields: Annotated[int, Field(strict=True, ge=1), at_most(1000, "more is not a row of a table")] = (
-        Field(10, description="fields of a row")
-    )
+    fields: Annotated[
+        int, Field(strict=True, ge=1), at_most(1000, "more is not a row of a table")
+    ] = Field(10, description="fields of a row")
     field_length: FieldSize = Field(100, description="length of each field: 100 B")
     shortest_field: FieldSize | None = Field(
         None,

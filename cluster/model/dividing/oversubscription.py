@@ -9,8 +9,9 @@ from density_study.cluster.model.errors import InputError
 
 @dataclass(frozen=True)
 class Oversubscription:
-    """`memory`: that of a worker's memory, given to its daemons and to YARN's containers together. Daemons have
-    what they always have, so the excess is slots. `cores`: that of a host's cores, given to its workers."""
+    """`memory`: that of a worker's memory, given to its daemons and to YARN's containers together. Daemons
+    have what they always have, so the excess is slots. `cores`: that of a host's cores, given to its
+    workers."""
 
     memory: float = 1.0
     cores: float = 1.0

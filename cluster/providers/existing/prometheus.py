@@ -34,7 +34,8 @@ _KEY = ("existing", "prometheus")
 
 @dataclass(frozen=True)
 class Scraped:
-    """A series: its labels, and (epoch seconds by the server's clock, value) of each scrape. A sample that is not a finite number is left out."""
+    """A series: its labels, and (epoch seconds by the server's clock, value) of each scrape. A sample that is
+    not a finite number is left out."""
 
     labels: Mapping[str, str]
     samples: tuple[tuple[float, float], ...]

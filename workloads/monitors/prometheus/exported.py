@@ -119,12 +119,14 @@ class Telling:
             if one.samples and one.labels.get(_INSTANCE) in self._hosts:
                 named.setdefault(one.labels.get("__name__", ""), []).append(one)
         for host, one, source, column, factor in (
-            self._of_daemons(asked, named) if asked.device == JMX else self._of_hosts(asked, named)
+            self._of_daemons(queried, named)
+            if queried.device == JMX
+            else self._of_hosts(queried, named)
         ):
-            key = asked.device, host, source, column
+            key = queried.device, host, source, column
             self._series.setdefault(key, []).append((one, factor))
 
-    def _of_hosts(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
+    def _of_hosts(self, queried: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
         """For a host that several jobs scrape, the first one counts."""
         targets: dict[str, tuple[str, str | None]] = {}
         for one in (one for one in exported() if one.device == queried.device):
@@ -137,28 +139,30 @@ class Telling:
                 if source and divisor > 0 and targets.setdefault(host, target) == target:
                     yield host, series, source, one.column, one.factor / divisor
 
-    def _of_daemons(self, asked: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
+    def _of_daemons(
+        self, queried: Asked, named: Mapping[str, Sequence[Scraped]]
+    ) -> Iterator[_Part]:
         """A daemon's source has no slash: without one, seconds that were not scraped are no silence of it."""
         self._parts |= Counter(column for adds in queried.attributes.values() for column, _ in adds)
         for name, every in named.items():
-            adds = asked.attributes.get(name.lower().split("_", 2)[-1], ())
+            adds = queried.attributes.get(name.lower().split("_", 2)[-1], ())
             for series in every:
-                host, source = self._daemon(asked, series.labels[_INSTANCE])
+                host, source = self._daemon(queried, series.labels[_INSTANCE])
                 for column, factor in adds if source else ():
                     yield host, series, source, column, factor
 
-    def _daemon(self, asked: Asked, instance: str) -> tuple[str, str]:
+    def _daemon(self, queried: Asked, instance: str) -> tuple[str, str]:
         """Its host and source; nothing if it is no daemon of the role."""
         key, host = (queried.role, instance), self._hosts[instance]
-        if asked.begins and key not in self._daemons:
-            is_taken = (host, asked.role) in self._daemons.values()
+        if queried.begins and key not in self._daemons:
+            is_taken = (host, queried.role) in self._daemons.values()
             port = f"-{instance.rpartition(':')[2]}" * is_taken
-            self._daemons[key] = host, f"{asked.role}{port}"
+            self._daemons[key] = host, f"{queried.role}{port}"
         return self._daemons.get(key, ("", ""))
 
     def files(self, lead_s: float) -> Iterator[tuple[str, str, float, str]]:
-        """(device, host, seconds between scrapes, text) of each device's file. lead_s: that of the server's clock.
-        A host that was scraped once has none: a counter tells nothing then."""
+        """(device, host, seconds between scrapes, text) of each device's file. lead_s: that of the server's
+        clock. A host that was scraped once has none: a counter tells nothing then."""
         found: dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]] = {}
         for (device, host, source, column), series in self._series.items():
             rounds = found.setdefault((device, host), {})
