@@ -30,9 +30,10 @@ WAITING_FAULTS = 50
 GIVEN_BACK = 16 * MIB
 T = TypeVar("T")
 _IO_FILES = {"write_iops": "write_iops", "write_bytes": "write_bps", "read_bytes": "read_bps"}
-_BURN = "while True: pass"
+_BURN = "print(flush=True)\nwhile True: pass"
 _WRITE = """\
 import os, sys
+print(flush=True)
 path, size, flags = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 data = os.urandom(size)
 while True:
@@ -256,16 +257,23 @@ def _meanwhile(act: Callable[[threading.Event], None]) -> Iterator[None]:
 
 @contextmanager
 def _programs(commands: list[tuple[str, ...]]) -> Iterator[None]:
-    """Python programs that are not the study's, and end with this one."""
+    """Python programs that are not the study's, and end with this one. They have begun: `setpriv` outlives
+    a keeper that is killed before it has taken effect."""
     mortal = ("setpriv", "--pdeathsig", "KILL", "--", sys.executable)
     environment = {"PATH": os.environ["PATH"]}
-    started = [subprocess.Popen([*mortal, *words], env=environment) for words in commands]
+    started = [
+        subprocess.Popen([*mortal, *words], env=environment, stdout=subprocess.PIPE)
+        for words in commands
+    ]
     try:
+        for one in started:
+            assert one.stdout is not None
+            one.stdout.readline()
         yield
     finally:
         for one in started:
             one.kill()
-            one.wait()
+            one.communicate()
 
 
 @contextmanager
