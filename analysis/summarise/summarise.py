@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from shlex import quote
 
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
@@ -83,7 +82,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     at = data or run_root
     run = AnalysedRun.read(at)
     plan = _plan(run_root)
-    first, built, spec = run.manifests[0], tuple(run.topologies.values()), quote(spec_of(run_root))
+    first, built, spec = run.manifests[0], tuple(run.topologies.values()), _spec(run_root)
     isolation = isolation_of(topology.isolation for topology in built)
     divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
@@ -183,6 +182,12 @@ def _with_decisions(root: Path, plan: Plan | None, summary: Summary) -> Summary:
         )
         return summary.model_copy(update={"warnings": (*summary.warnings, untold)})
     return summary.model_copy(update={"decisions": decided})
+
+
+def _spec(run_root: Path) -> str:
+    """As in `Summary`. A report is mailed, and two copies of a run have the same one: no path of a file."""
+    found = spec_of(run_root)
+    return "SPEC" if Path(found).is_relative_to(run_root) else found
 
 
 def _flame_graphs(manifests: Sequence[Manifest]) -> Iterator[FlameGraph]:

@@ -429,7 +429,8 @@ class Summary(Frozen):
     repetitions: int
     seed: int
     spec: str = Field(
-        "SPEC", description="what `study run` takes to extend the run: a shipped study, or a file"
+        "SPEC",
+        description="what `study run` takes to extend the run: a shipped study; SPEC: the study's own file",
     )
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
     headline_test_case: str | None = Field(

@@ -7,31 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from density_study.workloads.base.reader import ReadFile
-from density_study.workloads.tables import Column, Table
+from density_study.workloads.tables import TERASORT_JOBS, Table
 from density_study.workloads.testdfsio.output.history import Attempt, JobHistory
 
 ROW_BYTES = 100
-TERASORT_JOBS = Table(
-    "terasort_jobs",
-    "The sort, by its job history.",
-    ("trial", "job"),
-    (
-        Column("trial", "string", "", "name of the trial"),
-        Column("job", "string", "", "YARN's name of the job"),
-        Column("status", "string", "", "SUCCEEDED, FAILED, ...; null: its end is not recorded"),
-        Column("whole", "boolean", "", "whether the history agrees with the job's own counts"),
-        Column("submit_epoch_s", "double", "s", "submission"),
-        Column("finish_epoch_s", "double", "s", "end of the job"),
-        Column("first_map_epoch_s", "double", "s", "first start of a map"),
-        Column("last_map_epoch_s", "double", "s", "last end of a map that succeeded"),
-        Column("last_reduce_epoch_s", "double", "s", "last end of a reduce that succeeded"),
-        Column("rows_read", "long", "", "rows that maps read"),
-        Column("rows_written", "long", "", "rows that reduces wrote"),
-        Column("rows_spilled", "long", "", "rows written to local disks, each time"),
-        Column("hdfs_read_bytes", "long", "B", "bytes that tasks read from HDFS"),
-        Column("cpu_ms", "long", "ms", "CPU time of all tasks"),
-    ),
-)
 _COUNTERS = {
     "rows_read": "TaskCounter.MAP_INPUT_RECORDS",
     "rows_written": "TaskCounter.REDUCE_OUTPUT_RECORDS",
