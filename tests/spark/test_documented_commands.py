@@ -119,7 +119,8 @@ def command(line: str) -> str:
     """Without its comment, and with real values for its placeholders."""
     if line.startswith((*NOT_HERE, "export ")):
         return line
-    words = line.replace("[", "").replace("]", "").split()
+    optional = line if line.startswith("python ") else re.sub(r"[\[\]]", "", line)
+    words = optional.split()
     completed = " ".join(STANDS_FOR.get(word, word) for word in words)
     for shown_part, here in REPLACED.items():
         completed = completed.replace(shown_part, here)
