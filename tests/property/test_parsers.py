@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.terasort.validation import parse_validation
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.status import parse_status
@@ -113,7 +114,9 @@ def _lines_with_numbers(sample: Sample) -> list[tuple[bytes, int, int]]:
 
 
 @pytest.mark.parametrize(
-    "sample", [s for s in ALL if s.parse not in (parse_history, parse_io_part)], ids=repr
+    "sample",  # a checksum is hexadecimal, so "1e999" is a valid part of it
+    [s for s in ALL if s.parse not in (parse_history, parse_io_part, parse_validation)],
+    ids=repr,
 )
 @pytest.mark.parametrize("text", [b"1234,5", b"NaN", "∞".encode(), b"-5", b"1e999", b"9" * 40])
 def test_an_invalid_number_is_never_read(sample: Sample, text: bytes) -> None:

@@ -39,10 +39,12 @@ def parse_validation(data: bytes | str, file: str) -> Parsed[Verified]:
 
 def _row(line: Line) -> Verified | None:
     key, _, value = line.text.partition("\t")
+    if key in ("error", "checksum") and not line.ended:
+        raise RejectedError("the line is cut")
     if key == "error" and value:
         return Verified(error=value)
     if key == "checksum":
-        if not line.ended or not _HEX.fullmatch(value):
+        if not _HEX.fullmatch(value):
             raise RejectedError("not a whole checksum")
         return Verified(checksum=int(value, 16))
     if not line.text.strip() or line.text.startswith("  "):
