@@ -15,7 +15,7 @@ from density_study.analysis.explanation.spells import BEFORE_S
 from density_study.workloads.monitors.daemons import flight, slow_log, stalls
 
 OFTEN = 0.5
-"""Of the slow calls: a row of that share is worth its name."""
+"""In all slow calls: a row of that share is worth its name."""
 
 
 def with_testimony(

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from density_study.analysis.capacity.plan.plan import plan_beside
+from density_study.analysis.explanation.flame_differences import flame_differences
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.answered import path_to_answers, ran
 from density_study.analysis.findings.power_of_design import looks_of
@@ -24,7 +25,6 @@ from density_study.analysis.summarise.entries import (
     search_summaries,
     trial_summaries,
 )
-from density_study.analysis.summarise.flame_differences import flame_differences
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
 from density_study.analysis.summarise.monitoring_overhead import overheads

@@ -66,7 +66,7 @@ READING: dict[str, tuple[str, ...]] = {
     "ycsb/y50-load-then-run-maven-warnings.log": ("run 1, lines 10 to 31: 1,000,000 operations in 9.574 s (INSERT 100%)", "run 2, lines 38 to 52: 1,000,000 operations in 20 s (READ 100%)"),
     "ycsb/y52-floats-0.2-not-found.out": ("100,000 operations in 8.862 s (READ 100%)", "45,220 of them failed"),
     "ycsb/y60-srun-labels.log": ("refused", "lines of 0 and 1 are mixed", "!operations in"),
-    "ycsb/y63-carriage-returns-only.log": ("refused lines end in carriage returns alone",),
+    "ycsb/y63-carriage-returns-only.log": ("refused lines end in bare carriage returns",),
     "ycsb/y68-markdown-table-of-results.md": ("refused this is a table made of a YCSB summary",),
     "ycsb/f01-cassandra-stress-old.txt": ("refused this is cassandra-stress",),
     "ycsb/f03-jmeter-summariser.log": ("refused this is JMeter results",),

@@ -18,9 +18,9 @@ from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.flame_graphs import flame_graphs
-from density_study.workloads.execution.flight_rules import findings
 from density_study.workloads.monitors import MONITORS, WATCHING, MonitorCommand, last_epoch_s
 from density_study.workloads.monitors.daemons import flight, profile, stalls
+from density_study.workloads.monitors.daemons.flight_rules import findings
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3

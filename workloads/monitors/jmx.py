@@ -29,7 +29,7 @@ Bean = tuple[str, Sequence[Sequence[Any]]]
 class JmxPoller:
     """daemons: address of each daemon (<node>/<daemon>), with https:// before it if it speaks TLS. Daemons of
     other kinds are left out. ca_file: PEM file of their authorities; empty: those of this machine. wanted:
-    columns; only beans with one of them are asked for. Default: all."""
+    columns; only beans with one of them are queried. Default: all."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from tests.security.lossless.simulated import kinds, recorded, rehearse, without
 from tests.support.hostile.failing_writes import Writes, watched
 
 pytestmark = [pytest.mark.usefixtures("runtime"), pytest.mark.timeout(0)]
-NO_HUB = "no results hub"
+NO_HUB = "results hub was not written"
 """What says so when the page of all runs, on which no run depends, could not be written."""
 
 

@@ -132,7 +132,7 @@ def test_each_device_has_a_ratio_of_its_own() -> None:
         (None, 0.9), ("jmx", 0.8), ("gc", 0.99), ("disks", None),
     ]  # fmt: skip
     assert sentence(found[1]).startswith(
-        "Overhead of the device jmx: with it, s ran at 0.800x its rate with the default monitors alone"
+        "Overhead of the device jmx: with it, s ran at 0.800x its rate with only the default monitors"
     )
     assert "unknown" in sentence(found[3])
 

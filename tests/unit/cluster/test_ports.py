@@ -50,7 +50,7 @@ def test_a_port_answers_until_the_next_request() -> None:
 
 
 def test_a_name_that_means_loopback_is_refused_and_one_that_nobody_knows_named() -> None:
-    with pytest.raises(InputError, match="takes localhost for 127"):
+    with pytest.raises(InputError, match="resolves localhost to 127"):
         answer_at("localhost", [0])
     with pytest.raises(InputError, match=r"nothing can listen on nobody\.invalid"):
         answer_at("nobody.invalid", [0])

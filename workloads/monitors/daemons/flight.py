@@ -18,7 +18,7 @@ NAME = "jfr"
 KIND = "flight recorder"
 RECORDED = "recorded"
 SETTINGS = "profile"
-"""Of the JDK's two, the one with more events."""
+"""From the JDK's two, the one with more events."""
 SECRET = (
     "jdk.InitialEnvironmentVariable",
     "jdk.InitialSystemProperty",
@@ -27,7 +27,7 @@ SECRET = (
 )
 """Events that are not recorded: variables and command lines, of other programs too, may hold passwords."""
 LEAST_SCORE = 25.0
-"""Of 100. Mission Control calls a finding information from here on, and a warning from 75."""
+"""From 0 to 100. Mission Control calls a finding information from here on, and a warning from 75."""
 _TAGS = re.compile(r"<[^>]{0,200}>")
 
 
@@ -55,8 +55,8 @@ def _event_of(_daemon: str, epoch_s: float, text: str) -> Event | None:
 
 def found_in(report: str) -> Iterator[tuple[str, float, str]]:
     """File of the recording, score and words of each finding of Mission Control's report (XML), those of a
-    file by their scores. None of a rule that could not be applied. ParseError of ElementTree if it is no
-    report."""
+    file by their scores. None of a rule that could not be applied. ParseError of ElementTree if it is not
+    XML."""
     for of_file in ElementTree.fromstring(report).iter("report"):
         found = []
         for rule in of_file.iter("rule"):

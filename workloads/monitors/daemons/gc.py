@@ -63,7 +63,7 @@ class _New:
 def pause_of(text: str) -> Event | None:
     """The pause that a line of a JVM's unified log reports at its end; None for other lines.
 
-    RejectedError if the line is no line of a unified log, or a pause has no time.
+    RejectedError if the line is not one of a unified log, or a pause has no time.
     """
     decorated = _DECORATED.fullmatch(text)
     if decorated is None:

@@ -22,7 +22,7 @@ _OF_YARN = (
 @dataclass(frozen=True)
 class Jvm:
     """`name`: <node>/<daemon>, as w1/regionserver-1; c1/client for a client. log: None for a client.
-    folder: of its temporary files."""
+    folder: the one of its temporary files."""
 
     name: str
     pid: int

@@ -40,7 +40,7 @@ RECORDING = "study"
 
 
 class Recordings(ABC):
-    """Of a device: how a JVM begins and ends a recording, and the device's rows."""
+    """For a device: how a JVM begins and ends a recording, and the device's rows."""
 
     device: ClassVar[str]
     head: str
@@ -82,7 +82,7 @@ class Recordings(ABC):
 
     @abstractmethod
     def last_rows(self, epoch_s: float) -> str:
-        """Those of the JVMs that are recorded."""
+        """The JVMs that are recorded."""
 
     def end(self) -> None:
         self._pool.shutdown()

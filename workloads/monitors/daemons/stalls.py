@@ -1,4 +1,4 @@
-"""The device `stalls`: thread dumps of daemons that stand still, and what each one shows.
+"""The device `stalls`: thread dumps of daemons that stall, and what each one shows.
 
 Its file is one of `events`. A text is `duration_ms,number,words`: how long the stall lasted, the number of
 its dump (0: it has none), and what was found. The dumps lie beside the file.

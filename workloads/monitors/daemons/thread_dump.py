@@ -1,4 +1,4 @@
-"""What a thread dump of HotSpot (`jcmd Thread.print -l`) says about a daemon that stands still, in one line.
+"""What a thread dump of HotSpot (`jcmd Thread.print -l`) says about a daemon that stalls, in one line.
 
 Two things can hold a daemon: a lock that many threads wait for, whose owner the dump names, or one place in
 the code where its handlers wait, such as a sync of the log. Idle handlers wait too, for calls: these places

@@ -16,7 +16,7 @@ MODULE = "density_study.workloads.monitors.daemons.sampler"
 
 @dataclass(frozen=True)
 class Order:
-    """`tag`: of the build whose daemons are watched. output: the device's file; what else it leaves lies
+    """`tag`: that of the build whose daemons are watched. output: the device's file; what else it leaves lies
     beside it. daemons: HTTP address of each one on this machine. library: the profiler."""
 
     host: str

@@ -101,7 +101,8 @@ def _no_memory(study: StudyOfFactors) -> str:
 
 def _no_cores(study: StudyOfFactors) -> str:
     containers = getattr(study, "containers", None)
-    if study.provider != "container" or (containers is not None and containers.cpus != "quota"):
+    by_quota = provider_named(study.provider).isolation.facts.by_quota
+    if not by_quota or (containers is not None and containers.cpus != "quota"):
         return "cores are promised by quotas; use provider container with containers.cpus: quota"
     if max(study.factors.vms_per_host) < 2:
         return "a single worker has all cores of its host; write vms_per_host: [2] or more"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from density_study.analysis.explanation import flame_differences
 from density_study.analysis.report.charts import figure
 from density_study.analysis.report.page import render
-from density_study.analysis.summarise import flame_differences
 from density_study.analysis.summarise.summarise import _flame_graphs
 from density_study.analysis.summary.summary import FlameGraph
 from density_study.analysis.summary.why import Explanation

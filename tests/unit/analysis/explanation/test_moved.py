@@ -38,7 +38,7 @@ def _jumps(usual: float, then: float) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_is_sampled_and_moves_is_told(name: str) -> None:
-    text = _told({Place(name, "w1"): _jumps(2.0, 900.0), Place("iowait", "w1"): _jumps(1.0, 1.0)})
+    text = _told({Place(name, "w1"): _jumps(2.0, 900.0), Place("iowait", "w2"): _jumps(1.0, 1.0)})
     assert "900" in text
     assert "none moved" not in text
 

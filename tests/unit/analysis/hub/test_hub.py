@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_logged(
 ) -> None:
     (tmp_path / HUB).mkdir()
     rebuild(tmp_path)
-    assert "no results hub" in caplog.text
+    assert "results hub was not written" in caplog.text
 
 
 def test_the_trend_has_the_numbers_of_the_summaries_and_the_change_points() -> None:

@@ -186,4 +186,4 @@ def test_old_points_are_read_with_a_warning(caplog: pytest.LogCaptureFixture) ->
     text = "group,hosts,vms_per_host,medium,value,unit\na,2,1,flash,2,s\n"
     (point,) = parse_points(text, "points.csv")
     assert point.disk_type == "flash"
-    assert "points.csv: medium is the old name of the column disk_type" in caplog.text
+    assert "points.csv: `medium` is the old name of the column disk_type" in caplog.text

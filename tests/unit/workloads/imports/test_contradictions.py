@@ -151,7 +151,7 @@ def test_logs_and_histories_that_differ_are_of_two_runs(
             DFSIO,
             "testdfsio: {file_size: 128 MiB}",
             (),
-            "file_size: 128 MiB in the map, and the job processed 1,024 MiB a file",
+            "file_size: 128 MiB in the map, and the job processed 1,024 MiB per file",
         ),
     ],
 )

@@ -304,9 +304,9 @@ def test_without_an_answer_a_trial_has_a_fault_and_no_file(fake: Fake, tmp_path:
         (200, '{"status": "success", "data": {"resultType": "vector", "result": []}}', "no matrix"),
         (200, '{"status": "success", "data": {"resultType": "matrix", "result": {}}}', "no list"),
         (200, '{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {}}]}}',
-         "no matrix of samples"),
+         "not a matrix of samples"),
         (200, '{"status": "success", "data": {"resultType": "matrix", "result": '
-              '[{"metric": {}, "values": [[1, "fast"]]}]}}', "no matrix of samples"),
+              '[{"metric": {}, "values": [[1, "fast"]]}]}}', "not a matrix of samples"),
     ],
 )  # fmt: skip
 def test_wrong_answers_are_refused_clearly(fake: Fake, status: int, text: str, says: str) -> None:

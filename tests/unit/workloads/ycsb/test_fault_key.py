@@ -174,7 +174,10 @@ def test_what_a_provider_cannot_do_is_refused(
     ("fault", "message"),
     [
         ("fault: {cut: host, at: 1 s, for: 10 s, duration: 60 s}", "this machine's loopback"),
-        ("fault: {kill: host, at: 1 s, duration: 60 s}", "no topology has a host of workers alone"),
+        (
+            "fault: {kill: host, at: 1 s, duration: 60 s}",
+            "no topology has a host with only workers",
+        ),
         ("fault: {kill: node, at: 1 s, duration: 60 s}", "no topology has a second RegionServer"),
     ],
 )

@@ -16,7 +16,7 @@ from density_study.workloads.execution.flame_graphs import difference
 from density_study.workloads.record.manifest import Manifest
 
 FOLDER = "flames"
-"""Of the pages, beside the report."""
+"""The folder of the pages, beside the report."""
 MOST = 24  # pages of a report: each takes seconds
 _RECORDING = re.compile(r"monitor/[\w.-]+?\.profile\.[\w-]+\.([a-z]+)(?:-\d+)?\.jfr")
 Recordings = Mapping[tuple[str, str], Mapping[str, Sequence[Path]]]
@@ -28,7 +28,7 @@ def flame_differences(
     """Yields a page for each pair of variants, test case and kind of JVM, as an entry of the later variant's
     first trial.
 
-    Of this user's own runs alone: a program reads the recordings, and the page shows what they say.
+    Only this user's own runs have some: a program reads the recordings, and the page shows what they say.
     """
     if not any(_found(manifest) for manifest in manifests) or refusal(run_root):
         return
