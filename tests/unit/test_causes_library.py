@@ -82,7 +82,7 @@ def order(victim: psutil.Process, for_s: float, kind: str = "stop") -> str:
                        "at_epoch_s": time.time(), "for_s": for_s})  # fmt: skip
 
 
-def wait_for(wanted: Callable[[], object], within_s: float = 20.0) -> None:
+def wait_for(wanted: Callable[[], object], within_s: float = 120.0) -> None:
     until_s = time.monotonic() + within_s
     while not wanted():
         assert time.monotonic() < until_s

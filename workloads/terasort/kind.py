@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from density_study.workloads.base.reader import Reader
 from density_study.workloads.base.workload import Workload, WorkloadKind
+from density_study.workloads.tables import TERASORT_JOBS
 from density_study.workloads.terasort.facts import facts
 from density_study.workloads.terasort.metrics import METRICS
 from density_study.workloads.terasort.spec import TeraSortSpec
-from density_study.workloads.terasort.tables import TERASORT_JOBS, job_rows
+from density_study.workloads.terasort.tables import job_rows
 from density_study.workloads.terasort.test_case import TeraSortTestCase
 from density_study.workloads.testdfsio.output.history import parse_history
 
