@@ -44,7 +44,7 @@ def rebuild(runs: Path) -> None:
             text = render(studies, time.time(), list(_regressions(runs, studies)))
             atomic.write_text(runs / HUB, text.encode("utf-8", "replace").decode())
     except Exception as error:
-        log.warning("no results hub: %s: %s", type(error).__name__, error)
+        log.warning("the results hub was not written: %s: %s", type(error).__name__, error)
 
 
 def _may_write(path: Path) -> bool:
