@@ -152,9 +152,12 @@ class Course:
     def working(self) -> Mask:
         """The seconds whose rate counts. A job of TestDFSIO moves nothing while it starts and ends; a client
         works from its first second on."""
+        every = np.full(len(self.rate), True)
+        if self.unit == OPERATIONS:
+            return every
         moved = np.flatnonzero(self.rate > STARTED * np.max(self.rate, initial=0.0))
-        if self.unit == OPERATIONS or not len(moved):
-            return np.full(len(self.rate), True)
+        if not len(moved):
+            return every
         return self.within(self.first + int(moved[0]), self.first + int(moved[-1]))
 
     @property

@@ -68,9 +68,10 @@ def _of_slow_calls(events: Sequence[Happening]) -> str:
     ((call, count),) = Counter(head for head, _, _ in parts).most_common(1)
     rows = Counter(row for head, _, row in parts if row and head == call)
     row, of_row = rows.most_common(1)[0] if rows else ("", 0)
-    hot = f", {of_row} for row {row}" if len(events) > 1 and of_row >= OFTEN * len(events) else ""
-    many = f"{len(events)} slow calls" if len(events) > 1 else "a slow call"
-    return f"{many}, {count} of them {call}{hot}" if len(events) > 1 else f"{many}: {call}"
+    if len(events) == 1:
+        return f"a slow call: {call}"
+    hot = f", {of_row} for row {row}" if of_row >= OFTEN * len(events) else ""
+    return f"{len(events)} slow calls, {count} of them {call}{hot}"
 
 
 def _of_flight(events: Sequence[Happening]) -> str:

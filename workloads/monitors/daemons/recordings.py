@@ -47,7 +47,7 @@ class Recordings(ABC):
 
     def __init__(self, order: Order) -> None:
         self._order = order
-        self._pool = ThreadPoolExecutor(1)
+        self._pool = ThreadPoolExecutor(AT_ONCE)
         self._starting: dict[str, Future[None]] = {}
         self._begun: dict[str, tuple[int, Path]] = {}
         self._rounds = 0
@@ -62,7 +62,6 @@ class Recordings(ABC):
 
     def begin(self) -> None:
         """In the background: many JVMs on few cores take longer than a monitor may for its first sample."""
-        self._pool = ThreadPoolExecutor(AT_ONCE)
         self._look()
 
     def rows(self, epoch_s: float) -> str:
