@@ -8,7 +8,7 @@ gone is not looked for again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from density_study.cluster.state.events import (
 )
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.run_state import RunState, run_state
-from density_study.cluster.state.tags import tagged
+from density_study.cluster.state.tags import all_tagged, is_below, tagged
 
 GRACE_S = 5.0
 
@@ -100,7 +100,7 @@ def reap(
     user's runs cannot be used.
     """
     swept = [_guarded(root, dry_run, on_run, dead) for root in run_folders(runs.absolute())]
-    swept += map(_without_folder, own_runs.deleted(runs.absolute()))
+    swept += _without_folders(own_runs.deleted(runs.absolute()))
     return Swept(
         tuple(one for one in swept if isinstance(one, Reaped)),
         tuple(one for one in swept if isinstance(one, LeftAlone)),
@@ -160,14 +160,18 @@ def _guarded(
     return Failed(tag, why) if is_own else LeftAlone(tag, f"{own_runs.unregistered(root)} ({why})")
 
 
-def _without_folder(root: Path) -> LeftAlone | None:
-    """Without its journal nothing shows whether it has ended: a container with other mounts may run it."""
-    if not (found := tagged(own_runs.tag_of(root))):
-        return None
-    pids = " ".join(str(one.pid) for one in found)
-    why = f"its folder {root} was deleted or moved, and {len(found)} of its processes still run"
-    remedy = f"If you have moved it, move it back and run `study reap`. Else: kill -9 {pids}"
-    return LeftAlone(own_runs.tag_of(root), f"{why}. {remedy}")
+def _without_folders(roots: Sequence[Path]) -> Iterator[LeftAlone]:
+    """Without its journal nothing shows whether a run has ended: a container with other mounts may run it."""
+    running = (
+        list(all_tagged()) if roots else []
+    )  # once: a user may have deleted hundreds of folders
+    for root in roots:
+        tag = own_runs.tag_of(root)
+        pids = [str(process.pid) for process, theirs in running if is_below(theirs, tag)]
+        if pids:
+            why = f"its folder {root} was deleted or moved, and {len(pids)} of its processes still run"
+            remedy = "If you have moved it, move it back and run `study reap`. Else: kill -9"
+            yield LeftAlone(tag, f"{why}. {remedy} {' '.join(pids)}")
 
 
 def _foreign(root: Path, tag: str) -> LeftAlone | None:

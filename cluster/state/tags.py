@@ -54,12 +54,8 @@ def is_alive(process: ProcessId) -> bool:
 
 
 def tagged(tag: str) -> list[ProcessId]:
-    """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds).
-
-    The calling process is excluded: it may also carry a tag.
-    """
-    found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
-    return [process for process in found if process.pid != os.getpid()]
+    """Live processes whose tag is `tag` or lies below it ("<study>/<run>" finds all its builds)."""
+    return [process for process, theirs in all_tagged() if is_below(theirs, tag)]
 
 
 def short_hash(text: str) -> str:
@@ -71,9 +67,10 @@ def is_below(tag: str, above: str) -> bool:
     return tag == above or tag.startswith(above + "/")
 
 
-def _all_tagged() -> Iterator[tuple[ProcessId, str]]:
+def all_tagged() -> Iterator[tuple[ProcessId, str]]:
+    """Live processes and their tags. The calling process is excluded: it may also carry a tag."""
     for entry in os.scandir(_PROC):
-        if not entry.name.isdigit():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         pid = int(entry.name)
         before = start_ticks(pid)
