@@ -13,7 +13,9 @@ import resource
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
+from density_study.cluster.model.dividing.cpus import cpus_in
 from density_study.workloads.monitors.devices import HOST
 
 HARDWARE, SOFTWARE = 0, 1
@@ -23,6 +25,7 @@ EVENTS: Mapping[str, int] = {"cycles": 0, "instructions": 1, "llc_lookups": 2, "
 _SYSCALL = {"x86_64": 298, "aarch64": 241}
 _SIZE = 64
 """Bytes of perf_event_attr in its first version."""
+_ONLINE = Path("/sys/devices/system/cpu/online")
 _WITH_TIMES = 3
 """Read with how long it was enabled and how long it ran: CPUs have few counters, and take turns."""
 _ANYBODY, _NO_GROUP, _CLOSED_BY_EXEC = -1, -1, 8
@@ -49,7 +52,7 @@ def _opened(kind: int, event: int) -> Iterator[int]:
         return
     attributes = struct.pack("=IIQQQQQIIQ", kind, _SIZE, event, 0, 0, _WITH_TIMES, 0, 0, 0, 0)
     call = ctypes.CDLL(None, use_errno=True).syscall
-    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    cpus = cpus_in(_ONLINE.read_text(encoding="ascii"))  # not the sampler's own: it may be pinned
     files = [
         call(number, attributes, _ANYBODY, cpu, _NO_GROUP, ctypes.c_ulong(_CLOSED_BY_EXEC))
         for cpu in cpus

@@ -43,6 +43,18 @@ class Tables:
     def remember(self, table: str, known: Known) -> None:
         self._add("tables", {table: known})
 
+    def places(self, table: str) -> tuple[str, ...]:
+        """Arguments of the verb `restore`: where the table's regions were at its snapshot; none if unknown."""
+        places = self._facts().get("places", {}).get(table)
+        if not places:
+            return ()
+        regions = ",".join(map(str, places["regions"]))
+        return ("--servers", ",".join(places["servers"]), "--places", regions)
+
+    def remember_places(self, table: str, places: Mapping[str, Any]) -> None:
+        """places: `servers` (HOST:PORT), and `regions`, the index of each region's server in key order."""
+        self._add("places", {table: places})
+
     @property
     def inserts_are_warm(self) -> bool:
         """Whether the servers' insert path is already warm."""
@@ -72,7 +84,7 @@ class Tables:
 
     def _add(self, what: str, fact: Mapping[str, Any]) -> None:
         facts = self._facts()
-        facts[what] |= fact
+        facts[what] = {**facts.get(what, {}), **fact}
         write_text(self.path, json.dumps(facts))
 
     def _facts(self) -> dict[str, Any]:

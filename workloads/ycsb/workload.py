@@ -1,15 +1,16 @@
 """The YCSB trial: bring the table into its initial state, then run the clients until they exit.
 
 Every run that writes starts from the same table. It is loaded once per build, flushed, major-compacted and
-saved as a snapshot, from which trials restore it (method 6). A restored table has the same store files in
-the same places as a reloaded and compacted table, but takes only seconds.
+saved as a snapshot, from which trials restore it (method 6). A restored table has the same store files as
+a reloaded and compacted table, and its regions are on the servers where the snapshot was taken, so that reads
+stay local; but it takes only seconds.
 
 The servers are warmed up first: see `workloads.ycsb.warming`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -143,17 +144,17 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
         if not put_back(context, test_case):
             _load_unmeasured(context, test_case)
         tables.remember(name, "loaded")
-    restore = ("restore", snapshot, *_table(context, test_case))
+    table = _table(context, test_case)
     acts: list[tuple[str, ...]] = []
     more_s = 0.0
     if tables.known(name) == "loaded":
         more_s = test_case.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
-        acts = [("flush-compact-settle", *_table(context, test_case))]
+        acts = [("flush-compact-settle", *table)]
         is_long = is_worth_it(context.cluster.topology, test_case)
         copied = test_case.is_copied_on(context.cluster.topology)
         if is_long or copied:
             if copied:
-                acts += [(verb, *_table(context, test_case)) for verb in ("count", "state")]
+                acts += [(verb, *table) for verb in ("count", "state")]
                 more_s += test_case.records / SLOWEST_COUNT_ROWS_S
             with unthrottled(context) if is_long else nullcontext():
                 facts = table_tool(context, "table-settled", *acts, more_s=more_s)
@@ -161,20 +162,35 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
                 keep_or_prove(context, test_case, facts)
             acts, more_s = [], 0.0
         # not before the proof: a table that has a snapshot is measured
-        acts.append(("snapshot", snapshot, *_table(context, test_case)))
+        acts.append(("snapshot", snapshot, *table))
     if test_case.warms_up_daemons and not tables.is_warm(name, warmed_by(test_case)):
         if test_case.until_steady:
-            acts.append(restore)
+            acts.append(("restore", snapshot, *table, *tables.places(name)))
         if acts:
-            table_tool(context, "table-to-warm-up", *acts, more_s=more_s)
-            tables.remember(name, "snapshot")
+            facts = table_tool(context, "table-to-warm-up", *acts, more_s=more_s)
+            _remember_snapshot(tables, name, acts, facts)
             acts, more_s = [], 0.0
         warmth = warm_up_mix(context, test_case, partial(_warm_up_clients, context))
         tables.remember_warm(name, warmed_by(test_case), warmth)
-    acts += [restore, *_confined(context, test_case), ("state", *_table(context, test_case))]
+    acts.append(("restore", snapshot, *table, *tables.places(name)))
+    acts += [*_confined(context, test_case), ("state", *table)]
     facts = table_tool(context, "table-before", *acts, more_s=more_s)
-    tables.remember(name, "snapshot")
+    _remember_snapshot(tables, name, acts, facts)
     return facts
+
+
+def _remember_snapshot(
+    tables: Tables,
+    name: str,
+    acts: Sequence[tuple[str, ...]],
+    facts: Sequence[Mapping[str, Any]],
+) -> None:
+    """Remember that there is a snapshot, and the places of regions if one of `acts` took it. A restore beside
+    it needs none: the tool returns regions to where it found them."""
+    for act, fact in zip(acts, facts, strict=True):
+        if act[0] == "snapshot":
+            tables.remember_places(name, fact["places"])
+    tables.remember(name, "snapshot")
 
 
 def _wants_warm_inserts(test_case: YcsbTestCase) -> bool:

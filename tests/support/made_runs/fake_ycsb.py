@@ -22,6 +22,9 @@ from density_study.workloads.ycsb.warming import warm_up
 from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED, Look
 from density_study.workloads.ycsb.workload import YcsbWorkload
 
+PLACES = {"servers": ["w1:16020", "w2:16020"], "regions": [1, 0, 1]}
+"""Of the regions of a table whose snapshot is taken."""
+
 
 class World:
     """A fake of HBase and the clients that records the actions in order."""
@@ -67,7 +70,7 @@ class World:
         self.acts += [verb[0] for verb in verbs if verb[0] != "state"]
         self.verbs = verbs
         self.every_verb += verbs
-        return [{} for _ in verbs]
+        return [{"places": PLACES} if verb[0] == "snapshot" else {} for verb in verbs]
 
     def warm_up_clients(
         self, _: Any, commands: Any, __: float, ___: str, enough: Any, **____: Any

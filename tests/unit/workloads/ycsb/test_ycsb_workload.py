@@ -81,6 +81,18 @@ def test_every_run_starts_from_the_restored_settled_table(world: World) -> None:
     assert world.trial("scan95-insert5") == LATER
 
 
+def test_regions_return_to_the_servers_of_the_snapshot(world: World) -> None:
+    """HBase enables a table anywhere: on more servers than replicas, reads would be remote in some trials."""
+    places = ("--servers", "w1:16020,w2:16020", "--places", "1,0,1")
+    world.trial("load")
+    world.trial("read45-insert55", warm_up_daemons_s=0.0)
+    for mix in ("c", "scan95-insert5"):
+        world.trial(mix)
+    first, *later = [verb for verb in world.every_verb if verb[0] == "restore"]
+    assert "--places" not in first  # the snapshot is taken in the same call
+    assert len(later) == 2 and all(verb[-4:] == places for verb in later)
+
+
 def test_without_a_load_in_the_study_the_table_is_loaded_unmeasured(world: World) -> None:
     assert world.trial("a") == [*LOAD[:-1], "ycsb-1", *FIRST]
 

@@ -39,6 +39,8 @@ class TableToolTest {
         "dump-variants --table t --family f --output x",
         "ready --regionservers 1",
         "snapshot --table t",
+        "restore r --table t --places 0",
+        "restore r --table t --servers a:1 --places 1",
         "forget --table t",
         "confine --table t",
         "confine --table t --info here",

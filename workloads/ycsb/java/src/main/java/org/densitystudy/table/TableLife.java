@@ -8,14 +8,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.SnapshotDescription;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * drop, snapshot NAME, restore NAME, forget NAME, splittable, split, each with --table. Restoring returns the table to
- * the snapshot's state, enabled, and keeps the snapshot. forget deletes a snapshot if it is there, whatever table it is
- * of. Tables of a study may not split: splittable allows it, and split splits each region in two, all at once, and
+ * drop, forget NAME, splittable, split, each with --table. forget deletes a snapshot if it is there, whatever table it
+ * is of. Tables of a study may not split: splittable allows it, and split splits each region in two, all at once, and
  * returns when every daughter is open.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
@@ -33,16 +31,8 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     return new TableLife(TableLife::drop, arguments.table(), null);
   }
 
-  static Task snapshot(Arguments arguments) {
-    return named(arguments, (admin, table, name) -> admin.snapshot(name, table));
-  }
-
-  static Task restore(Arguments arguments) {
-    return named(arguments, TableLife::restore);
-  }
-
   static Task forget(Arguments arguments) {
-    return named(arguments, TableLife::forget);
+    return new TableLife(TableLife::forget, arguments.table(), arguments.value("the snapshot's name"));
   }
 
   static Task split(Arguments arguments) {
@@ -57,10 +47,6 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
   public Done run(Session session) throws Exception {
     act.on(session.admin(), table, snapshot);
     return new Done(table.getNameAsString(), snapshot);
-  }
-
-  private static Task named(Arguments arguments, Act act) {
-    return new TableLife(act, arguments.table(), arguments.value("the snapshot's name"));
   }
 
   private static void drop(Admin admin, TableName table, String unused) throws IOException {
@@ -92,21 +78,6 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     } finally {
       admin.splitSwitch(false, true);
     }
-  }
-
-  /** Looks the snapshot up first, because a missing one must not leave the table disabled. */
-  private static void restore(Admin admin, TableName table, String name) throws IOException {
-    List<String> held =
-        admin.listSnapshots().stream()
-            .filter(snapshot -> table.equals(snapshot.getTableName()))
-            .map(SnapshotDescription::getName)
-            .toList();
-    if (!held.contains(name)) {
-      throw new IOException("no snapshot " + name + " of " + table + "; there are " + held);
-    }
-    disable(admin, table);
-    admin.restoreSnapshot(name, false);
-    admin.enableTable(table);
   }
 
   private static void forget(Admin admin, TableName unused, String name) throws IOException {

@@ -42,9 +42,9 @@ public final class TableTool {
               Map.entry("read-back", ReadBack::parse),
               Map.entry("ready", Ready::parse),
               Map.entry("reload", Reload::parse),
-              Map.entry("restore", TableLife::restore),
+              Map.entry("restore", Snapshot.Restore::parse),
               Map.entry("servers", Servers::parse),
-              Map.entry("snapshot", TableLife::snapshot),
+              Map.entry("snapshot", Snapshot::parse),
               Map.entry("split", TableLife::split),
               Map.entry("splittable", TableLife::splittable),
               Map.entry("state", TableState::parse)));
