@@ -1,9 +1,9 @@
 """The YCSB trial: bring the table into its initial state, then run the clients until they exit.
 
 Every run that writes starts from the same table. It is loaded once per build, flushed, major-compacted and
-saved as a snapshot, from which trials restore it (method 6). A restored table has the same store files as
-a reloaded and compacted table, and its regions are on the servers where the snapshot was taken, so that reads
-stay local; but it takes only seconds.
+saved as a snapshot, from which trials restore it (method 6). That takes only seconds. A restored table has
+the same store files as a reloaded and compacted table. Its regions are on the servers where they were when
+the snapshot was taken, which have their blocks.
 
 The servers are warmed up first: see `workloads.ycsb.warming`.
 """

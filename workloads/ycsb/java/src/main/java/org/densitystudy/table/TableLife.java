@@ -8,11 +8,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.SnapshotDescription;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * drop, forget NAME, splittable, split, each with --table. forget deletes a snapshot if it is there, whatever table it
+ * drop, forget NAME, splittable, split, each with --table; snapshot and restore below. forget deletes a snapshot if it is there, whatever table it
  * is of. Tables of a study may not split: splittable allows it, and split splits each region in two, all at once, and
  * returns when every daughter is open.
  */
@@ -32,7 +33,7 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
   }
 
   static Task forget(Arguments arguments) {
-    return new TableLife(TableLife::forget, arguments.table(), arguments.value("the snapshot's name"));
+    return new TableLife(TableLife::forget, arguments.table(), named(arguments));
   }
 
   static Task split(Arguments arguments) {
@@ -90,5 +91,60 @@ record TableLife(Act act, TableName table, String snapshot) implements Task {
     if (admin.isTableEnabled(table)) {
       admin.disableTable(table);
     }
+  }
+
+  /** snapshot NAME --table T: take it, and answer where the table's regions are. */
+  record Snapshot(TableName table, String name) implements Task {
+    record Taken(String table, String snapshot, Places places) {}
+
+    static Task parse(Arguments arguments) {
+      return new Snapshot(arguments.table(), named(arguments));
+    }
+
+    @Override
+    public Taken run(Session session) throws IOException {
+      session.admin().snapshot(name, table);
+      return new Taken(table.getNameAsString(), name, Places.read(session.connection(), table));
+    }
+  }
+
+  /**
+   * restore NAME --table T [--servers HOST:PORT,... --places INDEX,...]: return the table to the snapshot's state,
+   * enabled, with its regions at these places, or else where they were. The snapshot is kept. HBase opens the regions
+   * of an enabled table anywhere, also far from their blocks.
+   */
+  record Restore(TableName table, String name, Places places) implements Task {
+    record Restored(String table, String snapshot, int moved) {}
+
+    static Task parse(Arguments arguments) {
+      return new Restore(arguments.table(), named(arguments), Places.parse(arguments));
+    }
+
+    /** Looks the snapshot up first, because a missing one must not leave the table disabled. */
+    @Override
+    public Restored run(Session session) throws Exception {
+      Admin admin = session.admin();
+      List<String> held =
+          admin.listSnapshots().stream()
+              .filter(snapshot -> table.equals(snapshot.getTableName()))
+              .map(SnapshotDescription::getName)
+              .toList();
+      if (!held.contains(name)) {
+        throw new IOException("no snapshot " + name + " of " + table + "; there are " + held);
+      }
+      Places to = places;
+      if (admin.isTableEnabled(table)) {
+        to = places == null ? Places.read(session.connection(), table) : places;
+        admin.disableTable(table);
+      }
+      admin.restoreSnapshot(name, false);
+      admin.enableTable(table);
+      int moved = to == null ? 0 : to.putBack(session.connection(), table);
+      return new Restored(table.getNameAsString(), name, moved);
+    }
+  }
+
+  private static String named(Arguments arguments) {
+    return arguments.value("the snapshot's name");
   }
 }

@@ -30,7 +30,7 @@ public final class TableTool {
           Map.ofEntries(
               Map.entry("balance", Balancer.Once::parse),
               Map.entry("balancer", Balancer::parse),
-              Map.entry("confine", Confine::parse),
+              Map.entry("confine", Places.Confine::parse),
               Map.entry("count", CountRows::parse),
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),
@@ -42,9 +42,9 @@ public final class TableTool {
               Map.entry("read-back", ReadBack::parse),
               Map.entry("ready", Ready::parse),
               Map.entry("reload", Reload::parse),
-              Map.entry("restore", Snapshot.Restore::parse),
+              Map.entry("restore", TableLife.Restore::parse),
               Map.entry("servers", Servers::parse),
-              Map.entry("snapshot", Snapshot::parse),
+              Map.entry("snapshot", TableLife.Snapshot::parse),
               Map.entry("split", TableLife::split),
               Map.entry("splittable", TableLife::splittable),
               Map.entry("state", TableState::parse)));
