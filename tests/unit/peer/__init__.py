@@ -1,0 +1,1 @@
+"""The verdict of the peer check."""
