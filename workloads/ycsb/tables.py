@@ -44,7 +44,7 @@ class Tables:
         self._add("tables", {table: known})
 
     def places(self, table: str) -> tuple[str, ...]:
-        """Arguments of the verb `restore`: where the table's regions were at its snapshot; none if unknown."""
+        """Arguments of the verb `restore`: where the regions were at the snapshot; none if unknown."""
         places = self._facts().get("places", {}).get(table)
         if not places:
             return ()

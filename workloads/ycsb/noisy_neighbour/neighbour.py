@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.machine.directories import data_dir
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node, Placed
 from density_study.cluster.model.transport import Command
@@ -66,7 +67,8 @@ def noise(context: TrialContext, threads: int) -> Iterator[None]:
     source = _SOURCE.read_text(encoding="utf-8")
     argv = (*context.transport.python(node), "-c", source, "--threads", str(threads))
     out, err = (context.record.raw / f"{NAME}.{suffix}" for suffix in ("out", "err"))
-    process = context.transport.start(node, Command(NAME, argv), out, err)
+    disk = str(data_dir(context.cluster.site, node))  # it writes to the node's own
+    process = context.transport.start(node, Command(NAME, argv, cwd=disk), out, err)
     time.sleep(_SETTLE_S)  # start of the interpreter; the victim's ramp-up is excluded anyway
     try:
         yield
