@@ -162,9 +162,8 @@ def _guarded(
 
 def _without_folders(roots: Sequence[Path]) -> Iterator[LeftAlone]:
     """Without its journal nothing shows whether a run has ended: a container with other mounts may run it."""
-    running = (
-        list(all_tagged()) if roots else []
-    )  # once: a user may have deleted hundreds of folders
+    # once: a user may have deleted hundreds of folders
+    running = list(all_tagged()) if roots else []
     for root in roots:
         tag = own_runs.tag_of(root)
         pids = [str(process.pid) for process, theirs in running if is_below(theirs, tag)]

@@ -25,7 +25,8 @@ from tests.causes.disturbing import NotDisturbedError, answering, classes_of, di
 
 QUIET = "quiet"
 LEAST_QUIET = 6
-"""Of a run: a lasting cause shows by comparison with other trials."""
+"""Of a run: a lasting cause shows by comparison with other trials. The first one may be slow: it warms the
+servers."""
 
 
 def carried_out(workload: Workload, kinds: Sequence[str], runs: Path, fresh: bool = False) -> Path:

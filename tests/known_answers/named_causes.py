@@ -8,14 +8,12 @@ from pathlib import Path
 
 from tests.causes.__main__ import analyse, run_parts
 from tests.causes.disturbance import disturbances
+from tests.causes.library import LEAST_QUIET
 from tests.causes.score import AMONG, FALSE, FIRST, NAMED, Score, read_trials, score
 from tests.known_answers.answer import Answer, KnownAnswer
 
 PARTS = 4
 """Of the disturbances of HBase: each takes less than 20 minutes."""
-QUIET = 6
-"""Quiet trials of each part: as many as the rules of lasting causes need, and the first one, which may be
-slow because it warms the servers."""
 
 
 def named(part: int) -> list[Answer]:
@@ -25,7 +23,7 @@ def named(part: int) -> list[Answer]:
     rest = [one for one in known.values() if one.workload != "hbase"]
     chosen = rest if part == PARTS else of_hbase[part::PARTS]
     with tempfile.TemporaryDirectory(prefix="causes-", dir="/var/tmp") as folder:
-        runs = run_parts(chosen, 1, QUIET, Path(folder))
+        runs = run_parts(chosen, 1, LEAST_QUIET, Path(folder))
         analyse(runs)
         return answers(score([trial for run in runs for trial in read_trials(run)], known))
 

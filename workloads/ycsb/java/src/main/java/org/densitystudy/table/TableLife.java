@@ -13,9 +13,9 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * drop, forget NAME, splittable, split, each with --table; snapshot and restore below. forget deletes a snapshot if it is there, whatever table it
- * is of. Tables of a study may not split: splittable allows it, and split splits each region in two, all at once, and
- * returns when every daughter is open.
+ * drop, forget NAME, splittable, split, each with --table; {@link Snapshot} and {@link Restore}. forget deletes a
+ * snapshot if it is there, whatever table it is of. Tables of a study may not split: splittable allows it, and split
+ * splits each region in two, all at once, and returns when every daughter is open.
  */
 record TableLife(Act act, TableName table, String snapshot) implements Task {
   private static final String BY_SIZE =
