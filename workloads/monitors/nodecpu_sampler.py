@@ -29,23 +29,22 @@ class Processes:
     """The tagged processes of this machine. Caches the node of each process, so that a round needs one
     short read per tagged process and none for the others."""
 
-    def __init__(self, tag: str) -> None:
-        self._tag = tag
+    def __init__(self, tag: str, proc: str = "/proc") -> None:
+        self._tag, self._proc = tag, proc
         self._nodes: dict[int, tuple[int, str]] = {}  # pid: start time, node
         self._others: set[int] = set()
 
     def readings(self) -> Iterator[Reading]:
         """One round. Skips processes that end meanwhile."""
-        with os.scandir("/proc") as entries:
-            pids = sorted(int(entry.name) for entry in entries if entry.name.isdigit())
-        self._forget(set(pids))
+        with os.scandir(self._proc) as entries:
+            pids = {int(entry.name) for entry in entries if entry.name.isdigit()}
+        self._forget(pids)
         uptime_ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS_PER_S
-        for pid in pids:
-            if pid in self._others:
-                continue
-            reading = _reading(pid)
-            node = reading and self._node(reading, uptime_ticks)
-            if reading and node:
+        found = [self._reading(pid) for pid in sorted(pids - self._others)]
+        # parents first, as a child inherits its node; after the last pid the kernel starts from the lowest
+        # again, and then the child's pid is below its parent's
+        for reading in sorted(filter(None, found), key=lambda one: one.identity[1]):
+            if node := self._node(reading, uptime_ticks):
                 yield replace(reading, node=node)
 
     def _forget(self, alive: set[int]) -> None:
@@ -70,7 +69,7 @@ class Processes:
     def _own_node(self, pid: int) -> str | None:
         """STUDY_NODE of a process with our tag."""
         try:
-            environment = _read(f"/proc/{pid}/environ")
+            environment = _read(f"{self._proc}/{pid}/environ")
         except OSError:
             return None
         variables = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0"))
@@ -79,21 +78,20 @@ class Processes:
             return None
         return os.fsdecode(variables.get(b"STUDY_NODE", b"")) or None
 
-
-def _reading(pid: int) -> Reading | None:
-    """A process whose node is not known yet; None if it has ended. Fields as in proc(5), counted from the one
-    after the name."""
-    try:
-        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return Reading(
-        identity=(pid, int(fields[19])),
-        node="",
-        parent_pid=int(fields[1]),
-        own=Ticks(int(fields[11]), int(fields[12])),
-        children=Ticks(int(fields[13]), int(fields[14])),
-    )
+    def _reading(self, pid: int) -> Reading | None:
+        """A process whose node is not known yet; None if it has ended. Fields as in proc(5), counted from the
+        one after the name."""
+        try:
+            fields = _read(f"{self._proc}/{pid}/stat").rpartition(b")")[2].split()
+        except OSError:
+            return None
+        return Reading(
+            identity=(pid, int(fields[19])),
+            node="",
+            parent_pid=int(fields[1]),
+            own=Ticks(int(fields[11]), int(fields[12])),
+            children=Ticks(int(fields[13]), int(fields[14])),
+        )
 
 
 def _read(path: str) -> bytes:

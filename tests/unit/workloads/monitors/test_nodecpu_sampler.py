@@ -16,6 +16,7 @@ import pytest
 
 from density_study.workloads.monitors import last_epoch_s
 from density_study.workloads.monitors.nodecpu import NodeCpuSample, nodecpu_command, parse_nodecpu
+from density_study.workloads.monitors.nodecpu_sampler import Processes
 
 TAG = f"test-study/run-{os.getpid()}/build"
 ROOT = Path(__file__).parents[4]
@@ -37,6 +38,26 @@ for _ in range(7):
     subprocess.run([sys.executable, "-S", "-E", "-c", spin], env={}, check=True)
 time.sleep(0.8)
 """
+
+
+def process(proc: Path, pid: int, parent: int, start_ticks: int, environment: str = "") -> None:
+    """A process of a made-up /proc that has used 10 ticks."""
+    (proc / str(pid)).mkdir()
+    stat = f"{pid} (java) S {parent} {'0 ' * 9}10 0 0 0 20 0 1 0 {start_ticks} 0"
+    (proc / str(pid) / "stat").write_text(stat)
+    (proc / str(pid) / "environ").write_text(environment)
+
+
+def test_a_child_below_its_parents_pid_is_of_its_node(tmp_path: Path) -> None:
+    """A NodeManager, and a container's shell and Java, between which the pids began anew."""
+    process(tmp_path, 30_000, 1, 100, f"STUDY_TAG={TAG}\0STUDY_NODE=w2\0")
+    process(tmp_path, 32_767, 30_000, 200)
+    process(tmp_path, 301, 32_767, 201)
+    process(tmp_path, 300, 1, 201)
+    processes = Processes(TAG, str(tmp_path))
+    for _ in range(2):
+        found = {one.identity[0]: one.node for one in processes.readings()}
+        assert found == {30_000: "w2", 32_767: "w2", 301: "w2"}
 
 
 def tagged(node: str, tag: str = TAG) -> dict[str, str]:
