@@ -3,10 +3,10 @@
 A series that comes and goes is beyond its limits in some seconds, and with many places and many rules some
 series is so in most of them. So a rule's margin in the slow spell is compared with its margins in windows of
 the same length that are not slow, of the trial and of others of its test case. A rule is surprising by its
-margin over the mean of its largest ones, one in 20. The p-value is the share of windows in which the most
-surprising rule of all is at least as surprising: it holds whatever the number of rules and places, and
-however uneven the series (Westfall and Young, Resampling-Based Multiple Testing, 1993). The spell counts as
-one of the windows. For slow trials, trials that are not slow are the windows.
+margin over the mean of its largest ones elsewhere, one in 20. The p-value is the share of windows in which
+the most surprising rule of all is at least as surprising: it holds whatever the number of rules and places,
+and however uneven the series (Westfall and Young, Resampling-Based Multiple Testing, 1993). The spell counts
+as one of the windows. For slow trials, trials that are not slow are the windows.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ def coincidences(
 
 def _p(windows: Mapping[Rule, Array], here: Mapping[Rule, float]) -> Mapping[Rule, float]:
     every = np.array([[here.get(rule, 0.0), *of_rule] for rule, of_rule in windows.items()])
-    largest = np.sort(every, axis=1)[:, -max(FEWEST_LARGEST, round(LARGEST * every.shape[1])) :]
-    usual = np.maximum(largest.mean(axis=1, keepdims=True), NEAR)
-    surprise = np.where(every > 1, every / usual, 0.0)
+    count = min(max(FEWEST_LARGEST, round(LARGEST * every.shape[1])), every.shape[1] - 1)
+    largest = np.sort(every, axis=1)[:, -count - 1 :]
+    # Of the others only: among few, a margin is never far beyond a mean that it is part of.
+    others = (largest.sum(axis=1, keepdims=True) - np.maximum(every, largest[:, :1])) / count
+    surprise = np.where(every > 1, every / np.maximum(others, NEAR), 0.0)
     most = surprise.max(axis=0)
     return {
         rule: float(np.mean(most >= own[0])) for rule, own in zip(windows, surprise, strict=True)

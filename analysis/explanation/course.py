@@ -19,6 +19,8 @@ IDLE = 0.1
 """Share of a usual load: below it, a mean or a share has too few values to mean anything."""
 HOST = "host"
 OPERATIONS = "ops/s"
+LEAST_RATE = 0.05
+TINY = 1e-9
 STARTED = 0.05
 """Share of the highest rate of a job: less is its own files, before its first block and after its last."""
 _NUMBER = re.compile(r"-?[0-9]+$")
@@ -112,7 +114,7 @@ class Spell:
     """Consecutive slow seconds [first, last], and how slow they were. `lost_s`: work that was not done, in
     seconds of the median rate. `core`: first and last second with a slow rate; the whole spell if there is
     none. After a stall, clients with a target rate work off what was due: its latencies are also long, but
-    the cause is gone."""
+    the cause is gone. `depth`: natural logarithm of how many times slower than the median second it was."""
 
     first: int
     last: int
@@ -120,6 +122,7 @@ class Spell:
     worst_ms: float | None
     what: str
     core: tuple[int, int]
+    depth: float
 
     @property
     def words(self) -> str:
@@ -211,6 +214,13 @@ def centre_and_spread(values: Array) -> tuple[float, float]:
         return float("nan"), float("nan")
     centre: Any = np.median(known)
     return float(centre), float(NORMAL * np.median(np.abs(known - centre)))
+
+
+def deepest(usual_rate: float, rate: float, worst_ms: float, usual_ms: float) -> float:
+    """Natural logarithm of how many times slower, by the rate or by the longest operation: the larger one. A
+    rate of nothing counts as LEAST_RATE of the usual one. An unknown one does not count."""
+    times = (usual_rate / max(rate, LEAST_RATE * usual_rate, TINY), worst_ms / max(usual_ms, TINY))
+    return float(np.log(max((one for one in times if np.isfinite(one)), default=1.0)))
 
 
 def median_of_rows(values: Array) -> Array:

@@ -138,8 +138,9 @@ def of_group(alike: Sequence[Explained]) -> Iterator[dict[str, Any]]:
         if len(alike) >= FEWEST_COMMON and count >= COMMON * len(alike)
     }  # fmt: skip
     for place, one in enumerate(alike):
+        depth = group.depth(place) if group.is_known else None
         is_fast = group.is_known and not slow[place]
-        yield from _ranked(one, group.of_trial(place), lasting[place], common, is_fast)
+        yield from _ranked(one, group.of_trial(place), lasting[place], common, is_fast, depth)
 
 
 def _ranked(
@@ -148,22 +149,28 @@ def _ranked(
     lasting: tuple[Cause, ...],
     common: set[str],
     is_fast: bool,
+    depth: float | None,
 ) -> Iterator[dict[str, Any]]:
     """By the ranking at the head of rules.toml. What most trials of the test case have comes last.
-    is_fast: the trial is as fast as the others, so that what lasts cost it nothing that they did not pay."""
+    is_fast: the trial is as fast as the others, so that what lasts cost it nothing that they did not pay.
+    depth: of the trial; None: unknown, then every slow second counts alike."""
     whole_s = len(one.course.rate)
     named: dict[str, tuple[tuple[bool, bool], float, dict[str, Any]]] = {}
     lasts = ranked((*unlike, *lasting), one.course.roles)
     of_unlike = {cause.rule.id for cause in unlike}
     for cause in with_testimony(lasts, one.course, None):
         is_common = cause.rule.id in common - of_unlike
-        score = whole_s * cause.rule.weight
+        score = whole_s * cause.rule.weight * (1.0 if depth is None else depth)
         row = _row(one.trial, cause, None, whole_s)
         named[cause.rule.id] = ((is_common, is_fast), score, row)
     for rule, found in _by_rule(one.spells).items():
         seconds = sum(spell.last - spell.first + 1 for spell, _ in found)
         spell, cause = max(found, key=lambda both: both[0].last - both[0].first)
-        entry = ((False, False), seconds * rule.weight, _row(one.trial, cause, spell, seconds))
+        lost = sum(
+            (one_spell.last - one_spell.first + 1) * (1.0 if depth is None else one_spell.depth)
+            for one_spell, _ in found
+        )
+        entry = ((False, False), lost * rule.weight, _row(one.trial, cause, spell, seconds))
         if rule.id not in named or any(named[rule.id][0]):
             named[rule.id] = entry
     order = sorted(named.values(), key=lambda entry: (entry[0], -entry[1]))

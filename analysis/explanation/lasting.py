@@ -38,6 +38,7 @@ from density_study.analysis.explanation.course import (
     Series,
     Usual,
     centre_and_spread,
+    deepest,
     mean_of_rows,
     median_of_rows,
     touch,
@@ -50,7 +51,7 @@ STEEPEST = 1.5  # exponent with which a latency follows its load
 ZERO = 0.05  # of the least difference that counts
 KNOWN = 0.5  # of the seconds, for a level
 FEWEST_TRIALS = 5  # of a test case on a topology
-FEWEST_NORMAL = 4  # of them that are not slow
+FEWEST_NORMAL = 3  # of them that are not slow
 FEWER = 0.9  # of the other trials' rate
 LONGER = 1.5  # times their longest operations
 DEVIATIONS = 3.0
@@ -232,6 +233,12 @@ class Group:
                 f"{others}"
             )
         return None
+
+    def depth(self, trial: int) -> float:
+        """Natural logarithm of how many times slower it is than the median trial: by its rate, or by its
+        longest operations if that is more."""
+        rates, longest = (centre_and_spread(one)[0] for one in (self.rate, self.worst_ms))
+        return deepest(rates, self.rate[trial], self.worst_ms[trial], longest)
 
     def is_of_few(self, trial: int, cause: Cause) -> bool:
         """Whether it shows first in a share of hardly anything: less than IDLE of the load that it has in the

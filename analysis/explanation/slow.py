@@ -17,7 +17,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from density_study.analysis.explanation.course import NORMAL, Course, Spell, centre_and_spread
+from density_study.analysis.explanation.course import (
+    NORMAL,
+    Course,
+    Spell,
+    centre_and_spread,
+    deepest,
+)
 
 SPREADS = 4.0
 SPREADS_LOG = 2.5
@@ -81,8 +87,8 @@ def _spell(course: Course, first: int, last: int) -> Spell:
             f"rate {100 * (1 - mean / usual):.0f} % below the median ({mean:,.0f} of {usual:,.0f} "
             f"{course.unit})"
         )
+    usual_ms, _ = centre_and_spread(course.worst_ms)
     if worst_ms is not None:
-        usual_ms, _ = centre_and_spread(course.worst_ms)
         parts.append(
             f"longest operation {worst_ms:,.0f} ms, {usual_ms:,.0f} ms in the median second"
         )
@@ -95,4 +101,5 @@ def _spell(course: Course, first: int, last: int) -> Spell:
         worst_ms=worst_ms,
         what="; ".join(parts),
         core=(course.first + core[0], course.first + core[1]),
+        depth=deepest(usual, mean, float("nan") if worst_ms is None else worst_ms, usual_ms),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,31 @@ def test_what_lasts_comes_last_in_a_trial_that_is_as_fast_as_the_others() -> Non
     steal = {Place("steal", "h"): 16.5}
     assert order(steal, 1150.0) == ["daemon-silent", "steal"]
     assert order(steal, 700.0) == ["steal", "daemon-silent"]
+
+
+def test_a_stall_outweighs_what_makes_all_seconds_a_little_slower() -> None:
+    """Longest operations of 78 ms instead of 50, and of 3 s while a DataNode is silent."""
+    silent = np.zeros(SECONDS)
+    silent[SPELL] = 100.0
+    worst = np.full(SECONDS, 78.0)
+    worst[30:38] = 3000.0
+    series = {Place("steal", "h"): noisy(16.5), Place("silent", "h", "w/datanode"): silent}
+    bad = replace(course(series, slow=True), worst_ms=worst)
+    usual = [course({Place("steal", "h"): noisy(0.1, n)}) for n in range(6)]
+    alike = {str(n): replace(one, worst_ms=np.full(SECONDS, 50.0)) for n, one in enumerate(usual)}
+    rows = [row for row in of_group(explain({**alike, "6": bad})) if row["trial"] == "6"]
+    assert [row["cause"] for row in rows] == ["daemon-silent", "steal"]
+
+
+def test_what_one_of_few_usual_trials_has_hides_nothing_far_stronger() -> None:
+    """Of four usual trials one has a cold cache; the slow one has a busy machine and a warm cache."""
+    at = (Place("other_programs", "h1"), Place("cache_hits", "h1", "w/regionserver-1"))
+    usual = [
+        course({at[0]: noisy(2.0, n), at[1]: noisy(88.0 if n == 2 else 99.9)}) for n in range(4)
+    ]
+    bad = course({at[0]: noisy(39.0), at[1]: noisy(99.9)}, rate=700.0)
+    group = Group.of([*usual, bad])
+    assert [cause.rule.id for cause in group.of_trial(4)] == ["other-programs"]
 
 
 def test_of_equal_scores_what_is_nearer_to_the_daemon_comes_first() -> None:
