@@ -13,6 +13,8 @@ HERE = Path(__file__).parent
 AT_S = 16.0
 """When one that does not last begins, after the trial's start: ten seconds after the ramp-up. As many are
 left after it, so that most of the trial's seconds are usual ones."""
+PART = 0.6
+"""Of a quiet trial's length: when one begins in a job, which moves nothing in its first third."""
 LASTING = "-lasting"
 Workload = Literal["hbase", "testdfsio"]
 
@@ -35,6 +37,10 @@ class Disturbance(BaseModel):
     @property
     def lasts(self) -> bool:
         return self.name.endswith(LASTING)
+
+    def at_s(self, quiet_s: float) -> float:
+        """When one that does not last begins, after the trial's start. quiet_s: length of a quiet trial."""
+        return AT_S if self.workload == "hbase" else PART * quiet_s
 
 
 def disturbances() -> dict[str, Disturbance]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import cast
+from typing import Any, cast
 
 from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.model.cluster import Cluster, read_cluster
@@ -23,8 +23,8 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.ycsb.properties import table_on
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.causes.disturbance import AT_S, HERE, Disturbance
-from tests.causes.injections import INJECTIONS, Target
+from tests.causes.disturbance import HERE, Disturbance
+from tests.causes.injections import INJECTIONS, Target, sent_bytes
 from tests.causes.keeper import COMMAND
 from tests.live.support.java_client import compiled
 from tests.prove.groups import ROOT
@@ -33,6 +33,7 @@ AHEAD_S = 4.0
 """A program that disturbs starts this long before: its own start disturbs nobody. The client runs by then."""
 LASTS_FROM_S = 0.5
 LONGEST_S = 600.0
+QUIET_TRIALS = "quiet.jsonl"
 _LOOK_S = 0.1
 _ENDS_WITHIN_S = 30.0
 Stop = Callable[[], str]
@@ -45,8 +46,9 @@ class NotDisturbedError(Exception):
 
 @contextmanager
 def disturbing(run: Run, step: Step, disturbance: Disturbance | None) -> Iterator[None]:
-    """Disturbs the trial that runs in the block. NotDisturbedError at its end if it was not disturbed."""
-    if disturbance is None:
+    """Disturbs the trial that runs in the block, or measures what a quiet one does. NotDisturbedError at its
+    end if that failed."""
+    if not step.trial:
         yield
         return
     one = _Disturbing(run, step, disturbance)
@@ -62,28 +64,43 @@ def disturbing(run: Run, step: Step, disturbance: Disturbance | None) -> Iterato
 
 
 class _Disturbing:
-    def __init__(self, run: Run, step: Step, disturbance: Disturbance) -> None:
+    def __init__(self, run: Run, step: Step, disturbance: Disturbance | None) -> None:
         self.over = threading.Event()
         self.failure: Exception | None = None
         self._run, self._step, self._disturbance = run, step, disturbance
 
     def act(self) -> None:
         try:
-            self._act()
+            if not self._reached("running"):
+                return
+            if self._disturbance is None:
+                self._measure()
+            else:
+                self._disturb(self._disturbance)
         except Exception as error:  # of a thread: raised by who waits for it
             self.failure = error
 
-    def _act(self) -> None:
-        if not self._reached("running"):
+    def _measure(self) -> None:
+        tag = self._run.site(self._step.build).tag
+        ups = [up for up in self._run.journal.since_opening(ContainerUp) if up.tag == tag]
+        begun_s, before = time.monotonic(), {up.node: sent_bytes(up.pid) for up in ups}
+        if not self._reached("settling"):
             return
-        lasts = self._disturbance.lasts
-        at_epoch_s = time.time() + (LASTS_FROM_S if lasts else AT_S)
-        for_s = LONGEST_S if lasts else self._disturbance.for_s
-        if not lasts:
-            self.over.wait(AT_S - AHEAD_S)
+        length_s = time.monotonic() - begun_s
+        rates = {up.node: (sent_bytes(up.pid) - before[up.node]) / length_s for up in ups}
+        with (self._run.root / QUIET_TRIALS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"length_s": length_s, "sent_bytes_s": rates}) + "\n")
+
+    def _disturb(self, disturbance: Disturbance) -> None:
+        at_s = LASTS_FROM_S
+        if not disturbance.lasts:
+            at_s = disturbance.at_s(quiet_trial(self._run)["length_s"])
+        at_epoch_s = time.time() + at_s
+        for_s = LONGEST_S if disturbance.lasts else disturbance.for_s
+        self.over.wait(max(0.0, at_s - AHEAD_S))
         cluster = read_cluster(self._run.site(self._step.build).root)
-        start = self._keeper if self._disturbance.kind in INJECTIONS else self._meddler
-        stop = start(cluster, at_epoch_s, for_s)
+        start = self._keeper if disturbance.kind in INJECTIONS else self._meddler
+        stop = start(disturbance, cluster, at_epoch_s, for_s)
         try:
             self._reached("settling", within_s=at_epoch_s + for_s + 1 - time.time())
         finally:
@@ -105,9 +122,11 @@ class _Disturbing:
                 return True
         return False
 
-    def _keeper(self, cluster: Cluster, at_epoch_s: float, for_s: float) -> Stop:
+    def _keeper(
+        self, disturbance: Disturbance, cluster: Cluster, at_epoch_s: float, for_s: float
+    ) -> Stop:
         order = {
-            "kind": self._disturbance.kind, "arguments": self._disturbance.arguments,
+            "kind": disturbance.kind, "arguments": disturbance.arguments,
             "target": asdict(target_of(self._run, cluster)), "at_epoch_s": at_epoch_s, "for_s": for_s,
         }  # fmt: skip
         keeper = subprocess.Popen(
@@ -127,10 +146,12 @@ class _Disturbing:
 
         return stop
 
-    def _meddler(self, cluster: Cluster, at_epoch_s: float, for_s: float) -> Stop:
+    def _meddler(
+        self, disturbance: Disturbance, cluster: Cluster, at_epoch_s: float, for_s: float
+    ) -> Stop:
         test_case = cast(YcsbTestCase, self._step.test_case)
-        given = dict(self._disturbance.arguments)
-        words = (self._disturbance.kind, table_on(cluster, test_case), f"{1000 * at_epoch_s:.0f}",
+        given = dict(disturbance.arguments)
+        words = (disturbance.kind, table_on(cluster, test_case), f"{1000 * at_epoch_s:.0f}",
                  f"{1000 * for_s:.0f}", str(given.get("threads", 1)),
                  f"{1000 * given.get('every_s', 0):.0f}")  # fmt: skip
         command = java_command(
@@ -160,7 +181,16 @@ def target_of(run: Run, cluster: Cluster) -> Target:
         nodes={up.node: up.pid for up in ups},
         groups={node.name: _group(tag, node) for node in topology.nodes},
         disk=worker.disk.path,
+        sent_bytes_s=quiet_trial(run)["sent_bytes_s"],
     )
+
+
+def quiet_trial(run: Run) -> dict[str, Any]:
+    """What the run's last quiet trial did: its `length_s`, and `sent_bytes_s` by node. The first trial is
+    quiet."""
+    *_, last = (run.root / QUIET_TRIALS).read_text(encoding="utf-8").splitlines()
+    found: dict[str, Any] = json.loads(last)
+    return found
 
 
 def _group(tag: str, node: Node) -> str:

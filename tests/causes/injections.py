@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -28,6 +28,8 @@ SQUEEZED_EVERY_S = 0.25
 WAITING_FAULTS = 50
 """Pages that had to be read again since the last step: the node's programs wait for memory."""
 GIVEN_BACK = 16 * MIB
+TIMER_HZ = 100
+"""A limit of the network lets a burst pass at each tick of the slowest kernel's timer."""
 T = TypeVar("T")
 _IO_FILES = {"write_iops": "write_iops", "write_bytes": "write_bps", "read_bytes": "read_bps"}
 _BURN = "print(flush=True)\nwhile True: pass"
@@ -47,12 +49,14 @@ while True:
 @dataclass(frozen=True)
 class Target:
     """The cluster. `daemons`: pid of each <node>/<daemon>; `nodes`: a process in each node's container;
-    `groups`: the name of each container's cgroups; `disk`: a folder on the workers' disk."""
+    `groups`: the name of each container's cgroups; `disk`: a folder on the workers' disk; `sent_bytes_s`:
+    what each node sends in a quiet trial."""
 
     daemons: Mapping[str, int]
     nodes: Mapping[str, int]
     groups: Mapping[str, str]
     disk: str
+    sent_bytes_s: Mapping[str, float] = field(default_factory=dict)
 
     def pids(self, glob: str) -> list[int]:
         """Of the daemons of that name. LookupError if there is none."""
@@ -194,17 +198,27 @@ def _number(file: Path) -> int:
     return int(file.read_text()) if file.exists() else 0
 
 
-def rate(target: Target, nodes: str, kbit_s: int) -> Iterator[None]:
-    """Limits what the node sends. Its queue holds a fifth of a second and drops the rest."""
+def rate(target: Target, nodes: str, kbit_s: float = 0.0, share: float = 0.0) -> Iterator[None]:
+    """Limits what the node sends, to `kbit_s` or to a `share` of what it sends in a quiet trial. Its queue
+    holds a fifth of a second and drops the rest."""
     with ExitStack() as undo:
         for node in target.matching(nodes):
             inside = ("nsenter", "--target", str(target.nodes[node]), "--net", "--")
             device = _device(inside)
+            bytes_s = 125 * kbit_s or share * target.sent_bytes_s[node]
             words = ("tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate",
-                     f"{kbit_s}kbit", "burst", "16kb", "latency", "200ms")  # fmt: skip
+                     f"{8 * bytes_s:.0f}bit", "burst", f"{max(16_384, bytes_s / TIMER_HZ):.0f}b",
+                     "latency", "200ms")  # fmt: skip
             _run(*inside, *words)
             undo.callback(_run, *inside, "tc", "qdisc", "del", "dev", device, "root")
         yield
+
+
+def sent_bytes(pid: int) -> int:
+    """By the interfaces of the process's network beside loopback, until now."""
+    lines = Path(f"/proc/{pid}/net/dev").read_text().splitlines()[2:]
+    rows = (line.partition(":") for line in lines)
+    return sum(int(rest.split()[8]) for name, _, rest in rows if name.strip() != "lo")
 
 
 def loss(target: Target, nodes: str, percent: int) -> Iterator[None]:

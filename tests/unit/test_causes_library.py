@@ -24,8 +24,8 @@ from density_study.cluster.machine import io_limits
 from density_study.workloads.monitors import WATCHING
 from density_study.workloads.planning.plan import Plan
 from tests.causes import page
-from tests.causes.disturbance import HERE, Disturbance, disturbances
-from tests.causes.injections import INJECTIONS, MIB, Target, needs
+from tests.causes.disturbance import AT_S, HERE, Disturbance, disturbances
+from tests.causes.injections import INJECTIONS, MIB, Target, needs, sent_bytes
 from tests.causes.keeper import COMMAND
 from tests.causes.library import QUIET, kind_of, planned, quiet_trials
 from tests.causes.score import Score, Trial, score, trials_of
@@ -128,6 +128,30 @@ def test_programs_end_with_a_keeper_that_is_killed(victim: psutil.Process) -> No
     assert psutil.wait_procs(burners, 10)[1] == []
 
 
+def test_one_that_passes_begins_when_a_job_does_its_work() -> None:
+    assert KNOWN["gc-pause"].at_s(300.0) == KNOWN["gc-pause"].at_s(40.0) == AT_S
+    assert KNOWN["hdfs-datanode-stopped"].at_s(300.0) == 180.0
+
+
+def test_what_a_node_sends_is_counted_without_loopback(node: Target) -> None:
+    before = sent_bytes(node.nodes["w1"])
+    run(node.nodes["w1"], "ip", "link", "add", "eth8", "type", "veth", "peer", "name", "eth9")
+    run(node.nodes["w1"], "ip", "address", "add", "198.18.77.1/24", "dev", "eth8")
+    for device in ("lo", "eth8", "eth9"):
+        run(node.nodes["w1"], "ip", "link", "set", device, "up")
+    run(node.nodes["w1"], sys.executable, "-c", _SENDS)
+    assert 50_000 <= sent_bytes(node.nodes["w1"]) - before < 60_000
+
+
+_SENDS = """\
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    for address in ["127.0.0.1"] * 100 + ["198.18.77.255"] * 50:
+        one.sendto(bytes(1000), (address, 9))
+"""
+
+
 def test_a_daemon_that_is_not_there_is_named() -> None:
     with (
         pytest.raises(LookupError, match="nothing is called w3/datanode"),
@@ -148,7 +172,7 @@ def node() -> Any:
         folder.mkdir()
     with subprocess.Popen(["unshare", "--net", "--", "sh", "-c", script]) as process:
         wait_for(lambda: psutil.Process(process.pid).name() == "sleep")
-        yield Target({}, {"w1": process.pid}, {"w1": name}, "/var/tmp")
+        yield Target({}, {"w1": process.pid}, {"w1": name}, "/var/tmp", {"w1": 250e6})
         process.kill()
     for folder in folders:
         folder.rmdir()
@@ -176,6 +200,7 @@ def state(target: Target) -> tuple[str, ...]:
         ("squeeze", {"free_mib": 8}, str(8 * 2**20)),
         ("slow_disk", {"write_iops": 7}, " 7"),
         ("rate", {"kbit_s": 800}, "rate 800Kbit"),
+        ("rate", {"share": 0.25}, "rate 500Mbit"),
         ("loss", {"percent": 25}, "numgen random mod 100 < 25 drop"),
     ),
 )
