@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy import stats
 
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.prediction import LEVEL, SUPPORTED
 from density_study.analysis.capacity.curves.surface import (
     Forecast,
     NotMeasuredError,
@@ -28,7 +31,9 @@ MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}  # host counts or densities 
 
 @dataclass(frozen=True)
 class Miss:
-    """A held-out cell: levels in seconds of work time, `covered` of its `measured` repetitions."""
+    """A held-out cell: levels in seconds of work time, `covered` of its `measured` repetitions.
+    level_error: standard error of the measured level in log, 0 with one repetition. step: the held-out
+    count over the largest that was left."""
 
     group: str
     disk_type: str
@@ -42,6 +47,8 @@ class Miss:
     covered: int
     one_over_n_s: float | None
     unit: str = "s"
+    level_error: float = 0.0
+    step: float = 1.0
 
     @property
     def variant(self) -> Variant:
@@ -55,6 +62,13 @@ class Miss:
     def error(self) -> float:
         """|predicted / measured - 1|."""
         return abs(self.predicted_s / self.measured_s - 1)
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the points support both numbers: the prediction, and the level that judges it."""
+        # repetitions that differ by factors show that one of them is wrong, not which
+        own = float(np.expm1(stats.norm.ppf(0.5 + LEVEL / 2) * self.level_error))
+        return max(own, self.high_s / self.predicted_s - 1) <= SUPPORTED
 
     @property
     def baseline_error(self) -> float | None:
@@ -126,21 +140,29 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
     times = np.array([point.work_time_s for point in found])
     centre = float(forecast.prediction.log_time[0])
     half = forecast.prediction.half_width(0)
-    first = found[0]
+    first, logs = found[0], np.log(times)
+    curve = surface.variants.get(first.vms_per_host)
     return Miss(
         group=first.group,
         disk_type=first.disk_type,
         hosts=first.hosts,
         vms_per_host=first.vms_per_host,
-        measured_s=float(np.exp(np.median(np.log(times)))),  # work times and rates alike
+        measured_s=float(np.exp(np.median(logs))),  # work times and rates alike
         predicted_s=float(np.exp(centre)),
         low_s=float(np.exp(centre - half)),
         high_s=float(np.exp(centre + half)),
         repetitions=len(times),
-        covered=int((np.abs(np.log(times) - centre) <= half).sum()),
+        covered=int((np.abs(logs - centre) <= half).sum()),
         one_over_n_s=_one_over_n(surface, first),
         unit=first.unit,
+        level_error=_level_error(logs),
+        step=1.0 if curve is None else first.hosts / float(curve.x[-1]),
     )
+
+
+def _level_error(logs: Floats) -> float:
+    """Standard error of the median, by the median absolute deviation (Rousseeuw and Croux 1993)."""
+    return float(1.4826 * np.median(np.abs(logs - np.median(logs))) / np.sqrt(len(logs)))
 
 
 def _one_over_n(surface: Surface, point: Point) -> float | None:

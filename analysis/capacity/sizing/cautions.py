@@ -99,7 +99,7 @@ def price_warnings(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _unsupported(one: Candidate, hosts: int) -> Iterator[str]:
-    """Rates that the points do not support to a quarter; the plan buys for what they may be."""
+    """Rates that the points do not support; the plan buys for what they may be."""
     for supplied in one.provided:
         rates = supplied.rate(hosts - 1) / supplied.factor
         low, middle, high = np.quantile(rates, (0.05, 0.5, 0.95))

@@ -7,6 +7,7 @@ import pytest
 
 from density_study.analysis.capacity.accuracy.goals import judged
 from density_study.analysis.capacity.accuracy.hold_out import hold_out
+from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.point import Point
 from density_study.cluster.model.errors import InputError
 from tests.support.capacity.populations import Shape, measured, truths
@@ -82,3 +83,37 @@ def test_too_few_points_are_refused() -> None:
         hold_out(measured(truths(1, 1), (1, 2, 4), seed=1), "hosts")
     with pytest.raises(InputError, match="only one density"):
         hold_out(at_one_count((1,)), "density")
+
+
+def test_a_level_whose_repetitions_contradict_each_other_judges_no_prediction() -> None:
+    """One of two repetitions that differ sixfold is wrong; nothing shows which."""
+    points = measured(truths(8, 7), HOSTS, seed=8, repetitions=2)
+    spoiled = (points[0].group, 6, 2)
+    misses = hold_out(
+        [
+            p.model_copy(update={"value": 6 * p.value})
+            if (p.group, p.hosts, p.repetition) == spoiled
+            else p
+            for p in points
+        ],
+        "hosts",
+    )
+    at = {miss.group: miss for miss in misses if miss.hosts == 6}
+    wrong = at.pop(spoiled[0])
+    assert wrong.error > 0.5 and wrong.high_s / wrong.predicted_s - 1 < SUPPORTED
+    assert not wrong.is_supported and all(miss.is_supported for miss in at.values())
+
+
+def test_a_step_that_no_plan_takes_is_printed_and_not_judged() -> None:
+    points = measured(truths(4, 1), (2, 4, 8, 16), seed=2)
+    far = judged(hold_out(points, "largest"), "largest")
+    assert [(goal.outcome, "no plan goes so far" in goal.value) for goal in far] == [
+        ("printed", True)
+    ]
+    nearer = [
+        p.model_copy(update={"hosts": 12}) if (p.group, p.hosts) == (points[0].group, 16) else p
+        for p in points
+    ]
+    mixed = judged(hold_out(nearer, "largest"), "largest")
+    assert mixed[0].outcome == "printed" and "of 3 cells" in mixed[0].value
+    assert "of 1 cells" in next(g for g in mixed if g.name.startswith("coverage")).value
