@@ -216,6 +216,16 @@ def centre_and_spread(values: Array) -> tuple[float, float]:
     return float(centre), float(NORMAL * np.median(np.abs(known - centre)))
 
 
+def without_gaps(values: Array) -> Array:
+    """A second without a sample has the value of the one before: the counter went on."""
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return values
+    at = np.searchsorted(known, np.arange(len(values)), side="right") - 1
+    filled: Array = values[known[np.maximum(at, 0)]]
+    return filled
+
+
 def deepest(usual_rate: float, rate: float, worst_ms: float, usual_ms: float) -> float:
     """Natural logarithm of how many times slower, by the rate or by the longest operation: the larger one. A
     rate of nothing counts as LEAST_RATE of the usual one. An unknown one does not count."""

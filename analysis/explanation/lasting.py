@@ -49,6 +49,7 @@ from density_study.analysis.explanation.words import named
 PAIR = 2.0
 STEEPEST = 1.5  # exponent with which a latency follows its load
 ZERO = 0.05  # of the least difference that counts
+HALF = 0.5
 KNOWN = 0.5  # of the seconds, for a level
 FEWEST_TRIALS = 5  # of a test case on a topology
 FEWEST_NORMAL = 3  # of them that are not slow
@@ -169,6 +170,8 @@ def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
             rows = means.rows.get(sign.series, np.zeros(0, int))
             if sign.level is not None:
                 beyond = value[rows] < sign.level if sign.down else value[rows] > sign.level
+                if sign.stalls:
+                    beyond &= _stalls(course, course.values[rows] > sign.level)
                 limit = np.full(len(value), sign.level)
                 shown += (
                     [told(means, rows[beyond], value, limit, "is the limit")]
@@ -178,6 +181,15 @@ def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
         cause = of_signs(rule, shown)
         found += [cause] if cause else []
     return tuple(found)
+
+
+def _stalls(course: Course, beyond: Mask) -> Mask:
+    """For each row of `beyond` whether less than HALF of the work is done in those seconds; also if there are
+    no others."""
+    rate = np.where(course.working, course.rate, np.nan)
+    then, else_ = (mean_of_rows(np.where(at, rate, np.nan)) for at in (beyond, ~beyond))
+    found: Mask = ~(then >= HALF * else_)
+    return found
 
 
 def whole(course: Course) -> tuple[Series, Mask]:

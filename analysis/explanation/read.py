@@ -18,15 +18,20 @@ from density_study.analysis.explanation.course import (
     Course,
     Happening,
     Series,
+    without_gaps,
+)
+from density_study.analysis.explanation.inferred import (
+    calls_of_others,
+    outside_servers,
+    silent_client,
+    writes_of_others,
 )
 from density_study.analysis.explanation.once import roles
 from density_study.analysis.explanation.sampled import (
     ACTIVITIES,
     Rows,
     Seconds,
-    calls_of_others,
     sampled,
-    silent_client,
 )
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
@@ -99,9 +104,12 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     start_s = float(about["window_start_epoch_s"])
     if logged is not None:
         found.update(silent_client(seconds, logged, start_s))
+    found.update(dict(writes_of_others(found)))
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), OPERATIONS
         found.update(calls_of_others(rate, found))
+        if logged is not None:
+            found.update(outside_servers(seconds, logged, start_s, found))
         series = Series.of(found, seconds.count)
     else:
         series = Series.of(found, seconds.count)
@@ -128,18 +136,8 @@ def _bytes_moved(series: Series) -> Array:
             total: Array = np.where(
                 np.isfinite(values).any(axis=0), np.nansum(values, axis=0), np.nan
             )
-            return _without_gaps(total)
+            return without_gaps(total)
     return np.full(series.values.shape[1], np.nan)
-
-
-def _without_gaps(values: Array) -> Array:
-    """A second without a sample has the value of the one before: the counter went on."""
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
-        return values
-    at = np.searchsorted(known, np.arange(len(values)), side="right") - 1
-    filled: Array = values[known[np.maximum(at, 0)]]
-    return filled
 
 
 def _events(rows: pa.Table | None) -> Iterator[Happening]:
@@ -159,10 +157,20 @@ def _longest_ms(seconds: Seconds, logged: pd.DataFrame | None, start_s: float) -
 
 
 def _logged(run_root: Path, trials: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The longest operation of each interval of the clients' histograms; NaN for an interval without one."""
+    """Of each interval of the clients' histograms its longest operation, NaN without one, and the time within
+    all of them."""
     if not table_path(run_root, tables.YCSB_HISTOGRAMS).is_dir():
         return {}
-    columns = ["trial", "client", "begun_s", "length_s", "kind", "value_us"]
+    columns = [
+        "trial",
+        "client",
+        "begun_s",
+        "length_s",
+        "kind",
+        "value_us",
+        "operations",
+        "time_us",
+    ]
     successes = pc.field("trial").isin(trials) & pc.field("counted").is_valid()
     logged = dataset(run_root, tables.YCSB_HISTOGRAMS).to_table(columns=columns, filter=successes)
     lists = logged["value_us"].combine_chunks()

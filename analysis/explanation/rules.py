@@ -50,7 +50,8 @@ def margins(
 @dataclass(frozen=True)
 class Sign:
     """A series that a cause moves. `down`: it falls. At least one of the comparisons is set; `level` is in
-    the series' unit, of the mean over the trial."""
+    the series' unit, of the mean over the trial. `stalls`: it counts only if work stops in the seconds beyond
+    it."""
 
     series: str
     down: bool = False
@@ -58,6 +59,7 @@ class Sign:
     peers: Limit | None = None
     trials: Limit | None = None
     level: float | None = None
+    stalls: bool = False
 
 
 @dataclass(frozen=True)

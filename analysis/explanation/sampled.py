@@ -41,7 +41,6 @@ _SHARES = {  # of a loss: its share, and the series of what is usually lost in p
     "retransmitted": ("resent_share", "sent_segments"),
     "packets_dropped": ("dropped_share", "packets"),
 }
-LATE = 1.5  # times the usual interval of a client's histograms
 ACTIVITIES = {"flush": "flushing", "compaction": "compacting"}
 
 
@@ -185,36 +184,6 @@ def _that_last() -> Set[str]:
         for metric in device.metrics
         if metric.gauge and not metric.when
     }
-
-
-def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple[Place, Array]]:
-    """Calls of RegionServers beyond the client's operations, of those that they usually have. Operations of
-    several calls have the same excess in all seconds; those of less than one call each have none."""
-    calls = [values for place, values in found.items() if place.quantity == "calls"]
-    if calls:
-        total = np.sum(calls, axis=0)
-        usual, _ = centre_and_spread(total)
-        yield (
-            Place("other_calls", "", "the RegionServers"),
-            100 * np.maximum(total - done, 0.0) / max(usual, 1.0),
-        )
-
-
-def silent_client(
-    seconds: Seconds, intervals: pd.DataFrame, start_s: float
-) -> Iterator[tuple[Place, Array]]:
-    """For each client, the share of each second in which it wrote no histogram although one was due: a server
-    that hangs does not prevent that. intervals: those of its histograms."""
-    for client, of_client in intervals.groupby("client"):
-        due_s = float(of_client["length_s"].median())
-        begun_s = of_client["begun_s"] - start_s
-        late = of_client["length_s"] > LATE * due_s
-        gaps = [
-            Happening("silent", str(client), begin + due_s, begin + length, "")
-            for begin, length in zip(begun_s[late], of_client["length_s"][late], strict=True)
-        ]
-        within = range(seconds.first, seconds.first + seconds.count)
-        yield Place("client_silent", "", str(client)), 100 * share_of_seconds(gaps, within)
 
 
 def _silent(

@@ -34,6 +34,8 @@ _OWN: Mapping[str, tuple[str, str]] = {
         "calls beyond the client's operations, as a share of the usual calls",
         "percent",
     ),
+    "outside_time": ("time of an operation that no RegionServer spent on it", "ms"),
+    "other_writes": ("writes to disks beyond those of DataNodes", "MiB/s"),
     "regions_moved": ("regions that came or left", "1/s"),
     "server_requests": ("share of the requests to the busiest server", "percent"),
     "server_excess": ("requests over a server's fair share", "times"),

@@ -36,6 +36,7 @@ HOSTS = {
     "other_programs": Usual(1.5, 0.7, 0.5), "io_stall": Usual(6, 0.6, 0.3, USE),
     "cpu_stall": Usual(20, 0.25, 0.2, USE), "run_delay": Usual(6, 0.5, 0.3, USE),
     "memory_stall": Usual(0), "direct_reclaims": Usual(0), "huge_page_stalls": Usual(0),
+    "other_writes": Usual(3, 1.0),
     "major_faults": Usual(1, 1.0), "swapped": Usual(0), "numa_misses": Usual(50, 1.0, 0.5),
     "writeback": Usual(2, 1.0), "resent_share": Usual(0.03, 1.3, 0.5), "tcp_pruned": Usual(0),
     "listen_overflows": Usual(0), "clock_step": Usual(0.05, 0.5),
@@ -87,6 +88,7 @@ ALONE = {
     Place("client_cpu", "c"): Usual(40, 0.1),
     Place("client_silent", "", "ycsb-1"): Usual(0),
     Place("other_calls", "", "the RegionServers"): Usual(2, 0.8),
+    Place("outside_time", "", "the clients"): Usual(2, 0.5),
 }
 # What comes and goes: series, by how much, for how many seconds, and how many times a minute at each host.
 BURSTS = (

@@ -213,6 +213,27 @@ def test_what_lasts_comes_last_in_a_trial_that_is_as_fast_as_the_others() -> Non
     assert order(steal, 700.0) == ["steal", "daemon-silent"]
 
 
+def test_a_daemon_that_does_not_answer_while_all_goes_on_is_no_cause() -> None:
+    silent = np.zeros(SECONDS)
+    silent[::3] = 100.0
+    at = Place("silent", "h", "w/datanode")
+    made = course({at: silent})
+    assert of_level(made, made.usual(())) == ()
+    stalled = replace(made, rate=np.where(silent > 0, 100.0, made.rate))
+    assert [one.rule.id for one in of_level(stalled, stalled.usual(()))] == ["daemon-silent"]
+
+
+def test_time_between_client_and_servers_is_named_if_nothing_else_is() -> None:
+    outside = Place("outside_time", "", "the clients")
+    series = {outside: noisy(2.0)}
+    series[outside][SPELL] = 120.0
+    assert in_spell(course(series, slow=True)) == ["between-client-and-servers"]
+    lost = Place("resent_share", "h", "w3")
+    series[lost] = noisy(0.1)
+    series[lost][SPELL] = 20.0
+    assert in_spell(course(series, slow=True)) == ["retransmissions"]
+
+
 def test_a_stall_outweighs_what_makes_all_seconds_a_little_slower() -> None:
     """Longest operations of 78 ms instead of 50, and of 3 s while a DataNode is silent."""
     silent = np.zeros(SECONDS)

@@ -12,14 +12,15 @@ import pytest
 
 from density_study.analysis.explanation.causes import Cause
 from density_study.analysis.explanation.course import Course, Place, Series
+from density_study.analysis.explanation.inferred import (
+    calls_of_others,
+    outside_servers,
+    silent_client,
+    writes_of_others,
+)
 from density_study.analysis.explanation.lasting import Group
 from density_study.analysis.explanation.rules import rules
-from density_study.analysis.explanation.sampled import (
-    Seconds,
-    calls_of_others,
-    sampled,
-    silent_client,
-)
+from density_study.analysis.explanation.sampled import Seconds, sampled
 from density_study.workloads import tables
 
 SERVERS = [Place("calls", "h1", f"w{n}/regionserver") for n in (1, 2)]
@@ -65,6 +66,37 @@ def test_a_client_is_silent_while_its_histogram_is_due() -> None:
     silent = found[Place("client_silent", "", "ycsb-1")]
     assert silent == pytest.approx([0, 0, 0, 100, 100, 100, 0, 0])
     assert not found[Place("client_silent", "", "ycsb-2")].any()
+
+
+def test_time_that_no_server_spent_is_between_it_and_the_client() -> None:
+    """100 calls a second of 5 ms each in the servers; operations take 8 ms, then 60 ms."""
+    rows = [
+        ("closed-loop", 100.0 + n, 1.0, 100, 1000.0 * 100 * ms) for n, ms in enumerate((8, 8, 60))
+    ]
+    rows += [("intended", 102.0, 1.0, 100, 9e9), ("closed-loop", 103.0, 1.0, 0, 0.0)]
+    logged = pd.DataFrame(rows, columns=["kind", "begun_s", "length_s", "operations", "time_us"])
+    nan = float("nan")
+    found = {
+        Place(name, *server[1:]): np.array(values)
+        for server in SERVERS
+        for name, values in (
+            ("calls", [50.0] * 4), ("process_time", [4.0, nan, 4.0, 4.0]), ("queue_time", [1.0] * 4),
+        )
+    }  # fmt: skip
+    ((place, outside),) = outside_servers(Seconds(0, 4), logged, 100.0, found)
+    assert (place.quantity, place.host) == ("outside_time", "")
+    assert outside[:3] == pytest.approx([3.0, 3.0, 55.0]) and np.isnan(outside[3])
+    assert not list(outside_servers(Seconds(0, 4), logged, 100.0, {}))  # unknown
+
+
+def test_a_disk_that_writes_later_what_datanodes_wrote_has_no_other_writer() -> None:
+    disk = np.array([0.0, 0.0, 90.0, 10.0, 50.0])
+    own = {Place("datanode_written", "h1", f"w{n}/datanode"): np.array([30.0, 20.0, 0, 0, 0])
+           for n in (1, 2)}  # fmt: skip
+    found = {Place("disk_write", "h1"): disk, Place("disk_write", "h2"): disk, **own}
+    ((place, beyond),) = writes_of_others(found)  # nobody knows what is written on h2
+    assert place == Place("other_writes", "h1")
+    assert beyond == pytest.approx([0, 0, 0, 0, 50])
 
 
 def test_regions_that_come_or_leave_have_moved_and_losses_are_of_what_is_sent() -> None:
