@@ -19,7 +19,7 @@ from density_study.analysis.capacity.plan.carried import Carried, Change
 from density_study.analysis.capacity.plan.plan import Excuse, utc_now
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.cautions import warnings
-from density_study.analysis.capacity.sizing.growth import Growth, full, years
+from density_study.analysis.capacity.sizing.growth import Growth, full, starting_data, years
 from density_study.analysis.capacity.sizing.plan_maker import examples, hours, loads
 from density_study.analysis.capacity.sizing.size import check
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
@@ -106,7 +106,10 @@ def carry(
         growth=growth and growth.per_year,
         full=full(standing, key, growth) if growth else (),
         years=tuple(years(standing, key, growth)) if growth else (),
-        warnings=tuple(warnings(one, sized.hosts, search)),
+        warnings=(
+            *((starting_data(one),) if growth else ()),
+            *warnings(one, sized.hosts, search),
+        ),
         example=examples(search.market.model, catalogue),
     )
 

@@ -144,6 +144,16 @@ def _disks(one: Candidate, disk_type: str, standing: Standing, grows: Growth) ->
     return low
 
 
+def starting_data(one: Candidate) -> str:
+    """What the dates assume of the disks today: nobody measured it."""
+    count = one.demand.profile.storage.genomes_at_start
+    held = f"hold {count:,} genomes" if count else "are empty"
+    return (
+        f"the date when data fill the disks assumes that these {held} today (genomes_at_start of the "
+        "profile's storage); the load carried, and the hosts of each year, count all that such a load keeps"
+    )
+
+
 def kept_gib(one: Candidate, disk_type: str, grows: Growth, days: float) -> Floats:
     """GiB on a disk type after `days`, with replicas and scratch space (draws,)."""
     demand: Demand = one.demand

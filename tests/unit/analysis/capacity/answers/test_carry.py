@@ -172,6 +172,7 @@ def test_a_growing_load_is_full_when_its_data_are() -> None:
     days = [one.days for one in found.full if one.days is not None]
     assert days == sorted(days) and found.full[0].limit.startswith("data fill")
     assert found.full[0].date and found.full[0].date in carried_sentence(found)
+    assert "these are empty today (genomes_at_start" in found.warnings[0]
     hosts = [year.hosts or 0 for year in found.years]
     assert hosts == sorted(hosts)
 
