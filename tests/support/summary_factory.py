@@ -92,6 +92,7 @@ def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) ->
     return _concluded(summary, asked)
 
 
+@cache
 def hundreds_of_trials() -> Summary:
     """Like `eight_repetitions`, with 14: 518 trials, all of them with their seconds."""
     summary = eight_repetitions(repetitions=14)
@@ -99,6 +100,7 @@ def hundreds_of_trials() -> Summary:
     return summary.model_copy(update={"series": series})
 
 
+@cache
 def talk(study: str = "talk-2013") -> Summary:
     """Readers, threads and sizes varied on 2 densities x 2 disk types: the comparisons of the talk's
     charts."""

@@ -8,9 +8,9 @@ the shape of the variant with the most, at its own level, assuming that hosts an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import groupby
 
 import numpy as np
@@ -51,6 +51,9 @@ class Surface:
     variants: dict[int, Curve]
     scaling: Calibration
     density: Calibration
+    _known: dict[tuple[tuple[float, ...], int], Forecast] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def host_counts(self) -> tuple[int, ...]:
@@ -67,9 +70,12 @@ class Surface:
 
     def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
         """NotMeasuredError if the density, or a curve over hosts, was not measured."""
-        if vms_per_host in self.variants:
-            return self._measured_density(hosts, vms_per_host)
-        return self._between(hosts, vms_per_host)
+        key = (tuple(hosts.tolist()), vms_per_host)
+        if key not in self._known:
+            measured = vms_per_host in self.variants
+            make = self._measured_density if measured else self._between
+            self._known[key] = make(hosts, vms_per_host)
+        return self._known[key]
 
     def _measured_density(self, hosts: Floats, v: int) -> Forecast:
         curve = self.variants[v]
@@ -150,6 +156,12 @@ def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
         key: Surface(*key, units[key], found, over_hosts, over_densities)
         for key, found in variants.items()
     }
+
+
+@lru_cache(maxsize=4)
+def surfaces_of(points: tuple[Point, ...]) -> Mapping[tuple[str, str], Surface]:
+    """`surfaces`, calibrated once: clusters, changes and years are forecast from the same points."""
+    return surfaces(points)
 
 
 # (group, disk type, VMs per host, hosts) to the work times there

@@ -7,6 +7,7 @@ record of a workflow system becomes one (../traces).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Literal, Self
 
@@ -248,8 +249,13 @@ def read_profile(name: str) -> Profile:
     if path.exists():
         return Profile.read(path)
     if path.parent == Path() and shipped.exists():
-        return Profile.read(shipped)
+        return _shipped(shipped)
     known = ", ".join(sorted(one.stem for one in SHIPPED.glob("*.yaml")))
     raise InputError(
         "there is no such profile.", name, f"name a file, or a shipped profile: {known}."
     )
+
+
+@cache
+def _shipped(path: Path) -> Profile:
+    return Profile.read(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.model import Model
-from density_study.analysis.capacity.curves.surface import NotMeasuredError, Surface, surfaces
+from density_study.analysis.capacity.curves.surface import NotMeasuredError, Surface, surfaces_of
 from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
 from density_study.analysis.capacity.operations.load import Limit, Load
 from density_study.analysis.capacity.operations.option import Option
@@ -35,7 +35,7 @@ class Options:
     refused: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        found = surfaces(self.model.points)
+        found = surfaces_of(self.model.points)
         self._surfaces = {
             disk: one for (group, disk), one in found.items() if group == self.load.group
         }

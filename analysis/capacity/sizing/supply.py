@@ -20,7 +20,7 @@ from density_study.analysis.capacity.curves.surface import (
     FARTHEST,
     NotMeasuredError,
     Surface,
-    surfaces,
+    surfaces_of,
 )
 from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
@@ -62,7 +62,7 @@ class SupplyCatalog:
                 if name not in known:
                     remedy = f"name one of {', '.join(known)}."
                     raise InputError(f"{name!r} is not {noun}.", "--measured-by", remedy)
-        return cls(model, profile, question, surfaces(model.points), {})
+        return cls(model, profile, question, surfaces_of(model.points), {})
 
     def group(self, resource: Resource) -> str | None:
         """The measured group that provides a resource; None if there is none."""

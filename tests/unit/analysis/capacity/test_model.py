@@ -6,10 +6,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.curves.model import read_model, write_model
+from density_study.analysis.capacity.curves.surface import surfaces, surfaces_of
 from density_study.analysis.capacity.inputs.points import parse_points
 from density_study.cluster.model.errors import InputError
 from tests.support.capacity.populations import measured, truths
@@ -89,3 +91,14 @@ def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "extra": 1}))
     with pytest.raises(InputError, match="extra"):
         read_model(path)
+
+
+def test_a_forecast_is_of_its_own_hosts_and_density_however_often_it_is_asked() -> None:
+    """Surfaces and their forecasts are kept: these are asked in two orders."""
+    points = tuple(measured(truths(1, 1), (1, 2, 4, 8), seed=1, densities=(1, 2, 4)))
+    asked = [(np.array(hosts), v) for hosts in ([4.0, 8.0], [8.0]) for v in (1, 2, 4)]
+    (kept,), (fresh,) = surfaces_of(points).values(), surfaces(points).values()
+    assert kept in surfaces_of(points).values()
+    first = [kept.forecast(hosts, v).prediction.log_time.tolist() for hosts, v in asked]
+    other = [fresh.forecast(hosts, v).prediction.log_time.tolist() for hosts, v in asked[::-1]]
+    assert first == other[::-1] and first[0] != first[1]

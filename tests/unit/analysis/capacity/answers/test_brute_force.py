@@ -30,6 +30,7 @@ from tests.unit.analysis.capacity.planning import points
 
 pytestmark = pytest.mark.usefixtures("short_queues")
 SEEDS = {"wgs30x": range(100), "wgs30x-gpu": range(2000, 2008)}
+"""`make test` takes one seed in four: a fault that one catalogue in nine shows passes it once in 24 times."""
 FLASH = {"disk_type": "flash", "count": 2, "size_gib": 7153, "mib_s": 2000}
 FAR = 5_000  # hosts: with so many, nothing but the path of one genome is left
 
@@ -91,9 +92,13 @@ def cheapest(wanted: Question, hosts: Catalogue, profile: str) -> float:
     return min((one.usd_per_genome(n) for one, n in found if n is not None), default=np.inf)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("profile", "seed"), [(profile, seed) for profile, seeds in SEEDS.items() for seed in seeds]
+    ("profile", "seed"),
+    [
+        pytest.param(profile, seed, marks=pytest.mark.slow if seed % 4 else pytest.mark.thorough)
+        for profile, seeds in SEEDS.items()
+        for seed in seeds
+    ],
 )
 def test_size_and_brute_force_find_the_same_cost(profile: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -124,8 +129,13 @@ def _dearer(hosts: Catalogue) -> Catalogue:
     return hosts.model_copy(update={"hosts": tuple(raised)})
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(1000, 1012))
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(seed, marks=pytest.mark.slow if seed % 2 else pytest.mark.thorough)
+        for seed in range(1000, 1012)
+    ],
+)
 def test_less_load_looser_slos_lower_prices_and_more_types_never_cost_more(seed: int) -> None:
     rng = np.random.default_rng(seed)
     hosts, wanted = catalogue(rng), asked(rng)

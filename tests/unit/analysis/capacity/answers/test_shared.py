@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ def changed(**more: object) -> Catalogue:
     return SHARED.model_copy(update={"shared": (store,)})
 
 
+@cache
 def with_lustre() -> Model:
     """Measured on lustre, too."""
     measured = [
