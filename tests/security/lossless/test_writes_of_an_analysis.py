@@ -41,11 +41,12 @@ def results(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "every", [pytest.param(40, marks=pytest.mark.thorough), pytest.param(4, marks=pytest.mark.slow)]
+    "many", [pytest.param(1, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
 )
 def test_each_write_of_an_analysis(
-    every: int, measured: Path, caplog: pytest.LogCaptureFixture
+    many: int, measured: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """`many` kinds of each stage, evenly spread; tests/spark/interrupted tries three places of each stage."""
     place = measured.parents[1]
     records = recorded(place)
     tried = 0
@@ -53,9 +54,9 @@ def test_each_write_of_an_analysis(
         pipeline.run_stage(name, measured)
         with watched(Writes(place)) as writes:  # again: folders are there then
             pipeline.run_stage(name, measured)
-        undisturbed = results(measured)
+        undisturbed, steps = results(measured), kinds(writes.seen, place)
         for number, words in OF_DISKS.items():
-            for first in kinds(writes.seen, place)[::every]:
+            for first in steps[len(steps) // (2 * many) :: -(-len(steps) // many)]:
                 caplog.clear()
                 fault = ""
                 with watched(
@@ -95,8 +96,8 @@ def test_a_page_that_is_not_written_for_a_moment_is_missed(measured: Path) -> No
             pytest.raises(StudyError, match="1 pages of Great Expectations"),
         ):
             pipeline.run_stage("verdicts", measured)
-        pipeline.run_stage("verdicts", measured)
-        assert {path.name for path in measured.glob("report/data_docs/*/*.html")} == pages
+    pipeline.run_stage("verdicts", measured)
+    assert {path.name for path in measured.glob("report/data_docs/*/*.html")} == pages
 
 
 def copied(run_root: Path, disk: Path) -> Path:
@@ -116,9 +117,15 @@ def report(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @needs_root
-@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "free",
+    [
+        pytest.param((0, 200), marks=pytest.mark.thorough),
+        pytest.param((0, 16, 80, 200, 500, 1000), marks=pytest.mark.slow),
+    ],
+)
 def test_a_report_on_disks_of_all_sizes(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    free: tuple[int, ...], measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also where Arrow, Java or the kernel find the disk full, whose errors name no path."""
     place = measured.parents[1]
@@ -129,7 +136,7 @@ def test_a_report_on_disks_of_all_sizes(
     )
     records = recorded(place)
     codes = []
-    for free_kib in (0, 16, 80, 200, 500, 1000):
+    for free_kib in free:
         with small_disk(tmp_path / f"disk{free_kib}", size_kib + free_kib) as disk:
             root = copied(measured, disk)
             code, text = report(root, capsys)
@@ -140,7 +147,7 @@ def test_a_report_on_disks_of_all_sizes(
             subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
             assert report(root, capsys)[0] == 0, free_kib
             assert (root / "report/index.html").exists() and recorded(disk / "runs") == records
-    assert set(codes) <= {0, 1} and sum(codes) >= 3, codes
+    assert set(codes) <= {0, 1} and sum(codes) >= len(free) / 2, codes
 
 
 @needs_root
@@ -153,11 +160,12 @@ def test_a_report_on_a_read_only_disk(
     with small_disk(tmp_path / "disk", 65536) as disk:
         root = copied(measured, disk)
         for made_before in (False, True):
+            if made_before:
+                subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+                assert report(root, capsys)[0] == 0
             subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
             before = tree(disk)
             code, text = report(root, capsys)
             assert code == 1 and "is read-only" in text and "remedy:" in text, (made_before, text)
             assert tree(disk) == before
-            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-            assert report(root, capsys)[0] == 0
         assert recorded(disk / "runs") == records

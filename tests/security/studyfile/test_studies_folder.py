@@ -58,12 +58,18 @@ NAMES = (
 )
 
 
+@pytest.fixture(scope="module")
+def airflow_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keeps the outlines of the shipped studies: to plan them takes most of a second."""
+    return tmp_path_factory.mktemp("airflow")
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(airflow_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "studies"
     folder.mkdir()
     (folder / "good.yaml").write_text(STUDY)
-    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
+    monkeypatch.setenv("AIRFLOW_HOME", str(airflow_home))
     monkeypatch.setenv("DENSITY_STUDY_STUDIES", str(folder))
     return folder
 
