@@ -4,7 +4,7 @@ SHELL := /bin/bash
 VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
-FAST := tests/unit tests/property tests/golden tests/security tests/known_answers
+FAST := tests/unit tests/property tests/golden
 # A busy machine makes trials invalid.
 ALONE := tests/live/test_study.py
 # What the user's shell says to other programs. `study` leaves out the rest by itself (cluster/state/shell.py).

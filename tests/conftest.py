@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return collection_path.relative_to(config.rootpath).as_posix() in LEFT_OUT or None
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.nodeid.partition("[")[0] in LEFT_OUT:
+        item.add_marker("thorough")
+
+
 GROUPS = {
     "tests/live/": "real daemons",
     "tests/dag/notify/test_notified": "study run",
@@ -134,6 +139,14 @@ class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
 
 def group_of(nodeid: str) -> str | None:
     return next((name for start, name in GROUPS.items() if nodeid.startswith(start)), None)
+
+
+deselected: list[pytest.Item] = []
+"""Collected, and left out by -m."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    deselected.extend(items)
 
 
 gc.disable()  # until all is imported and collected: none of it is garbage
