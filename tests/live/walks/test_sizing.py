@@ -20,6 +20,7 @@ from tests.live.support.walk import Change, walking
 pytestmark = pytest.mark.timeout(1100)
 PAGE = "tutorials/size-a-cluster.md"
 EXAMPLE_FIT = "study capacity fit --points points.csv -o model.json"
+CHECK = "study capacity check model.json --hold-out hosts"
 OWN = """\
 provider: physical
 ssh: {user: study, known_hosts: "KNOWN_HOSTS"}
@@ -98,6 +99,7 @@ def test_from_own_hosts(hosts: Hosts, tmp_path: Path) -> None:
         walk.to(
             "study capacity size --genomes-per-day",
             Change(EXAMPLE_FIT, "", "the model is fitted to the run"),
+            Change(CHECK, "", "the run has three host counts, and the page says to skip it"),
         )
         walk.to("", OF_RUNS)
         assert not [
