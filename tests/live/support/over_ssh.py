@@ -81,7 +81,7 @@ def _left(hosts: Hosts, name: str) -> list[str]:
     files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
     cache = f"/var/tmp/density-study-{USER}"
     kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
-    expected = {cache, f"{cache}/builds", "/mnt"}
+    expected = {cache, f"{cache}/builds", f"{cache}/data", "/mnt"}
     return [
         # a process that has ended, and is not reaped yet, is shown in brackets
         *(args for user, args in listed if user == USER and not args.startswith(("sshd", "["))),
