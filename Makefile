@@ -134,6 +134,7 @@ looked: setup ## pictures of the report of each kind of run, to look at and comm
 
 docs: reference ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	@$(BIN)/python -m docs.generator.sample
+	@$(BIN)/python -m docs.generator.recording
 	$(BIN)/properdocs build --strict
 
 format: setup ## ruff's formatting and safe fixes
@@ -141,4 +142,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom dist site docs/reference docs/sample-report.html
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom dist site docs/reference docs/sample-report.html docs/recording.html

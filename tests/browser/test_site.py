@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from docs.generator.recording import COMMANDS
+
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 PHONE = {"width": 390, "height": 844}
@@ -35,6 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for argv in (
         [sys.executable, "-m", "docs.generator"],
         [sys.executable, "-m", "docs.generator.sample"],
+        [sys.executable, "-m", "docs.generator.recording"],
         [str(BIN / "properdocs"), "build", "--strict", "--site-dir", str(folder)],
     ):
         done = subprocess.run(argv, cwd=CHECKOUT, capture_output=True, text=True, check=False)
@@ -83,3 +86,18 @@ def test_the_sample_report_is_a_page_of_the_site(site: str, page: Page) -> None:
     page.get_by_role("link", name="a sample").click()
     page.wait_for_function("document.documentElement.dataset.ready === 'true'")
     assert "0.17" in page.locator("main").inner_text()
+
+
+def test_the_recording_plays_the_commands_of_the_first_report(site: str, page: Page) -> None:
+    page.goto(f"{site}/index.html")
+    page.get_by_role("link", name="a recording").click()
+    screen = page.locator("#screen")
+    whole = screen.inner_text()
+    assert [line[2:] for line in whole.splitlines() if line.startswith("$ ")] == [*COMMANDS]
+    page.get_by_role("button", name="Play").click()
+    begin = screen.inner_text()
+    assert whole.startswith(begin) and len(begin) < len(whole) / 2
+    page.wait_for_function(f"document.getElementById('screen').textContent.length > {len(begin)}")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Position in the recording").press("End")
+    assert screen.inner_text() == whole
