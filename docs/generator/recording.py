@@ -2,9 +2,9 @@
 
     python -m docs.generator.recording record    # runs the quickstart study; for an idle machine
 
-The recording is an asciicast of version 2 (https://docs.asciinema.org/manual/asciicast/v2/), so that
-`asciinema play docs/generator/first-report.cast` plays it as well. Its commands write to a pipe: each of their lines
-stays, as in a log.
+The recording is an asciicast of version 2 (https://docs.asciinema.org/manual/asciicast/v2/), which
+`asciinema play docs/generator/first-report.cast` plays as well. Its commands write to a pipe: each of their
+lines stays, as in a log.
 """
 
 from __future__ import annotations
