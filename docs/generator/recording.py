@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -29,7 +28,7 @@ Event = tuple[float, str]
 HERE = Path(__file__).parent
 CAST = HERE / "first-report.cast"
 PAGE = project_root() / "docs" / "recording.html"
-COMMANDS = ("study plan quickstart", "study run quickstart", "study findings quickstart")
+COMMANDS = ("study plan quickstart", "study run quickstart")
 SIZE = {"width": 110, "height": 36}
 LONGEST_PAUSE_S = 2.0
 """The page shortens longer pauses. The file has the true times."""
@@ -58,7 +57,7 @@ def record() -> list[Event]:
 def write_cast(events: list[Event], path: Path) -> None:
     header = {
         "version": 2, **SIZE, "timestamp": int(time.time()),
-        "title": f"density-study {version('density-study')}: the first report",
+        "title": "density-study: the first report",
         "idle_time_limit": LONGEST_PAUSE_S,
     }  # fmt: skip
     rows = [[round(at_s, 2), "o", text.replace("\n", "\r\n")] for at_s, text in events]
