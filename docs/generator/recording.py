@@ -82,7 +82,9 @@ def shortened(events: list[Event]) -> Iterator[Event]:
 
 def page(path: Path = CAST) -> str:
     header, events = read_cast(path)
-    templates = Environment(loader=FileSystemLoader(HERE), undefined=StrictUndefined, autoescape=True)
+    templates = Environment(
+        loader=FileSystemLoader(HERE), undefined=StrictUndefined, autoescape=True
+    )
     return templates.get_template("recording.html.j2").render(
         title=header["title"],
         date=time.strftime("%Y-%m-%d", time.gmtime(float(str(header["timestamp"])))),
