@@ -81,9 +81,16 @@ class LiveTrial:
             self._rates.clear()
         if rate is not None:
             self._rates.append(rate)
-        phase = ["measured" if is_running and not _is_warming_up(step, latest) else "warm-up"]
+        phase = [_phase(seen.activity, step, latest)]
         parts = [*_parts(latest), *([sparkline(self._rates)] if rate is not None else [])]
         return " · ".join(phase + parts) if parts else ""
+
+
+def _phase(activity: str, step: Step, latest: Sample) -> str:
+    """What the newest second counts for: a load or warm-up before the window, the window, or neither."""
+    if activity == "settling":
+        return activity
+    return "measured" if activity == "running" and not _is_warming_up(step, latest) else "warm-up"
 
 
 def _is_warming_up(step: Step, latest: Sample) -> bool:

@@ -130,7 +130,8 @@ def test_clients_that_prepare_a_trial_are_no_measurement(tmp_path: Path) -> None
     opened(tmp_path, "logs")
     of = live(tmp_path)
     assert of.added_to(shown(STEP, activity="preparing"), NOW).live.startswith("warm-up · 3,370")
-    line = of.added_to(shown(STEP), NOW + 1).live
+    assert of.added_to(shown(STEP, activity="settling"), NOW + 1).live.startswith("settling · ")
+    line = of.added_to(shown(STEP), NOW + 2).live
     assert line.startswith("measured · CPU ") and "3,370" not in line
     assert line.endswith(" · " + BARS[0]), "the bars of another quantity are gone"
 
