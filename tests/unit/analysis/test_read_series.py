@@ -126,7 +126,7 @@ def test_steadiness_of_a_test_case_combines_its_builds(tmp_path: Path) -> None:
     rows = [
         {"trial": trial, "name": name, "unit": "ops/s", "coefficient_of_variation": cv}
         for trial, cv in spread.items()
-        for name in ("operations", "disk_read")
+        for name in ("operations", "disk_read", "transferred")
     ]
     write_rows(tmp_path, tables.STEADINESS, rows)
     builds = {"t1": "b1", "t2": "b1", "t3": "b2", "t4": "b3"}  # t5 is not valid
