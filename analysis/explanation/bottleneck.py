@@ -3,7 +3,7 @@
 The utilization law (Denning and Buzen, Computing Surveys 10, 1978): the use of a station is the rate times
 its time per operation, so a rate is limited to the rate over the use of the busiest station, whatever the
 queues. If no station is busy, closed-loop clients are the limit: their number over the time of an operation
-is the rate (Little's law).
+is the rate (Little's law). With a target rate their threads are a station: all busy, they cannot reach it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _STATIONS: Mapping[str, str] = {
     "card_receive_use": "receiving of {}",
     "updates_blocked": "memstores of {}",
 }
+_THREADS: Mapping[str, str] = {"client_threads": "the pool of threads of {}"}
+"""Busy whenever a station is: it counts if none of them is."""
 
 
 class Station(NamedTuple):
@@ -46,13 +48,15 @@ def bottlenecks(
     for entry in entries:
         found = rate(entry)
         rows = by_case.get((entry.topology, entry.test_case))
-        stations = sorted(_stations(rows), reverse=True) if rows is not None else []
+        stations = sorted(_stations(rows, _STATIONS), reverse=True) if rows is not None else []
+        if rows is not None and not (stations and stations[0].use_percent >= BUSY):
+            stations = sorted([*stations, *_stations(rows, _THREADS)], reverse=True)
         if found and stations and stations[0].use_percent > 0:
             yield _bottleneck(entry, found, stations, threads.get(entry.test_case))
 
 
-def _stations(rows: pd.DataFrame) -> Iterator[Station]:
-    for name, words in _STATIONS.items():
+def _stations(rows: pd.DataFrame, named: Mapping[str, str]) -> Iterator[Station]:
+    for name, words in named.items():
         of_name = rows[rows["name"] == name]
         if len(of_name):
             # the place that is the busiest one most often

@@ -1,9 +1,10 @@
 """What no monitor samples, and several together show: calls and writes of others, time between servers and
-clients."""
+clients, threads of clients that are all busy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,23 @@ from density_study.analysis.explanation.course import (
     without_gaps,
 )
 from density_study.analysis.explanation.sampled import Seconds
+from density_study.cluster.model.host import MIB
+from density_study.workloads.testdfsio.modes import WRITES
 
+CLIENTS = "the clients"
 LATE = 1.5  # times the usual interval of a client's histograms
+MISSED_MIB = 2 * 65536 / MIB
+"""The most that a block cache's miss reads: HBase's usual block, and as much again of its file's index."""
+_OF_SERVERS = (
+    "log_written",
+    "flush_written",
+    "compaction_written",
+    "compacted",
+    "cache_lookups",
+    "cache_hits",
+)
+COUNTED = (*WRITES, "read")
+"""Modes of TestDFSIO of which DataNodes move what the job requests: one that seeks gets more."""
 
 
 def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple[Place, Array]]:
@@ -56,10 +72,7 @@ def outside_servers(
 ) -> Iterator[tuple[Place, Array]]:
     """The time of an operation, ms, that its calls spent neither in the queue of a RegionServer nor in its
     handlers. Calls of others count as the client's: it is never too much. logged: intervals of clients."""
-    rows = logged[logged["kind"] == "closed-loop"]
-    second = np.floor(rows["begun_s"] + rows["length_s"] / 2 - start_s).astype(int)
-    of_second = rows.groupby(second)[["time_us", "operations"]].sum()
-    time_ms, done = (seconds.placed(of_second[name]) for name in ("time_us", "operations"))
+    time_ms, done = _within_operations(seconds, logged, start_s)
     servers = [place[1:] for place in found if place.quantity == "process_time"]
     within_ms = np.zeros(seconds.count)
     for server in servers:
@@ -70,8 +83,27 @@ def outside_servers(
         within_ms += calls * np.sum(times, axis=0)
     if servers:
         with np.errstate(divide="ignore", invalid="ignore"):
-            outside = np.maximum(time_ms / 1000 - within_ms, 0.0) / np.where(done > 0, done, np.nan)
-        yield Place("outside_time", "", "the clients"), outside
+            outside = np.maximum(time_ms - within_ms, 0.0) / np.where(done > 0, done, np.nan)
+        yield Place("outside_time", "", CLIENTS), outside
+
+
+def busy_threads(
+    seconds: Seconds, logged: pd.DataFrame, start_s: float, threads: float
+) -> Iterator[tuple[Place, Array]]:
+    """How much of their time the clients' threads spent in operations: with all of it, no higher rate is
+    possible, whatever the target. logged: intervals of clients. threads: those of all clients."""
+    time_ms, _ = _within_operations(seconds, logged, start_s)
+    yield Place("client_threads", "", CLIENTS), time_ms / 1000 / threads * 100
+
+
+def _within_operations(
+    seconds: Seconds, logged: pd.DataFrame, start_s: float
+) -> tuple[Array, Array]:
+    """By second: the time within all operations, ms, and how many there were."""
+    rows = logged[logged["kind"] == "closed-loop"]
+    second = np.floor(rows["begun_s"] + rows["length_s"] / 2 - start_s).astype(int)
+    of_second = rows.groupby(second)[["time_us", "operations"]].sum()
+    return seconds.placed(of_second["time_us"]) / 1000, seconds.placed(of_second["operations"])
 
 
 def writes_of_others(found: Mapping[Place, Array]) -> Iterator[tuple[Place, Array]]:
@@ -88,3 +120,47 @@ def writes_of_others(found: Mapping[Place, Array]) -> Iterator[tuple[Place, Arra
             most = np.maximum.accumulate(np.maximum(np.nancumsum(more), 0.0))
             beyond = np.diff(most, prepend=0.0)
             yield Place("other_writes", place.host), np.where(np.isfinite(more), beyond, np.nan)
+
+
+def hdfs_of_others(
+    found: Mapping[Place, Array], replication: float
+) -> Iterator[tuple[Place, Array]]:
+    """What DataNodes wrote and read beyond all that RegionServers let them, MiB/s. A flush or a compaction is
+    counted when it ends: what they take back later is nobody else's. Empty unless all were sampled."""
+    servers = [place[1:] for place in found if place.quantity == "wal_syncs"]
+    places = [[Place(name, *server) for name in _OF_SERVERS] for server in servers]
+    if not places or any(place not in found for of in places for place in of):
+        return
+    written: Array = np.zeros(1)
+    read: Array = np.zeros(1)
+    for of in places:
+        log, flushed, made, compacted, lookups, hits = (
+            np.nan_to_num(without_gaps(found[place])) for place in of
+        )
+        written = written + replication * (log + flushed + made)
+        read = read + MISSED_MIB * lookups * (1 - hits / 100) + compacted + flushed
+    for quantity, total, own in (
+        ("hdfs_writes_of_others", "datanode_written", written),
+        ("hdfs_reads_of_others", "datanode_read", read),
+    ):
+        of_datanodes = [values for place, values in found.items() if place.quantity == total]
+        if of_datanodes:
+            more = np.sum(of_datanodes, axis=0) - own
+            least = np.minimum.accumulate(np.nancumsum(more)[::-1])[::-1]
+            beyond = np.diff(np.maximum(least, 0.0), prepend=0.0)
+            yield Place(quantity, "", "HDFS"), np.where(np.isfinite(more), beyond, np.nan)
+
+
+def own_share(about: Mapping[Any, Any], found: Mapping[Place, Array]) -> float:
+    """The share that a job of TestDFSIO requested, of all bytes that DataNodes wrote and read while it ran; 1
+    where that is not known. about: its row of `trials`."""
+    times = about["replication"] if about["mode"] in WRITES else 1
+    unknown = pd.isna(about["asked_bytes"]) or pd.isna(times) or about["mode"] not in COUNTED
+    if unknown or not pd.isna(about["compression"]) or not pd.isna(about["erasure_coding"]):
+        return 1.0
+    moved = sum(
+        float(np.nansum(values))
+        for place, values in found.items()
+        if place.quantity in ("datanode_read", "datanode_written")
+    )
+    return min(1.0, about["asked_bytes"] * times / MIB / moved) if moved > 0 else 1.0

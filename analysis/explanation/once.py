@@ -1,12 +1,18 @@
-"""What a trial has once, from its tables: roles and cores of hosts and nodes, requests to each region."""
+"""What a trial has once, from its tables: roles and cores of hosts and nodes, requests to each region, time
+that clients spent in garbage collection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from density_study.analysis.explanation.course import HOST, Place
+from density_study.analysis.explanation.course import HOST, Array, Place
+
+GC_PERCENT = "TOTAL_GC_TIME_%"
+"""In YCSB's summary: over all collectors, of the time in which the client ran."""
 
 
 def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
@@ -46,3 +52,11 @@ def requests(rows: pa.Table | None) -> dict[Place, float]:
         found[Place("region_share", "", place)] = 100 * float(share)
         found[Place("region_excess", "", place)] = float(share) * len(frame)
     return found
+
+
+def collecting_clients(summary: pa.Table | None, seconds: int) -> Iterator[tuple[Place, Array]]:
+    """For each client, its share of time in garbage collection, the same in each second."""
+    if summary is not None:
+        rows = summary.filter(pc.field("name") == GC_PERCENT)
+        for row in rows.select(["client", "value"]).to_pylist():
+            yield Place("client_gc_time", "", row["client"]), np.full(seconds, row["value"], float)

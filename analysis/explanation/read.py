@@ -17,16 +17,20 @@ from density_study.analysis.explanation.course import (
     Array,
     Course,
     Happening,
+    Place,
     Series,
     without_gaps,
 )
 from density_study.analysis.explanation.inferred import (
+    busy_threads,
     calls_of_others,
+    hdfs_of_others,
     outside_servers,
+    own_share,
     silent_client,
     writes_of_others,
 )
-from density_study.analysis.explanation.once import roles
+from density_study.analysis.explanation.once import collecting_clients, roles
 from density_study.analysis.explanation.sampled import (
     ACTIVITIES,
     Rows,
@@ -47,6 +51,7 @@ _READ = (
     tables.DEVICE_EVENTS,
     tables.NODES,
     tables.REGIONS,
+    tables.YCSB_SUMMARY,
 )
 
 
@@ -108,12 +113,21 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), OPERATIONS
         found.update(calls_of_others(rate, found))
+        found.update(dict(hdfs_of_others(found, about["replication"])))
+        found.update(collecting_clients(rows[tables.YCSB_SUMMARY], seconds.count))
         if logged is not None:
             found.update(outside_servers(seconds, logged, start_s, found))
+            threads = about["threads"] * about["clients"]
+            if pd.notna(about["target_ops_s"]) and threads > 0:
+                found.update(busy_threads(seconds, logged, start_s, threads))
         series = Series.of(found, seconds.count)
     else:
-        series = Series.of(found, seconds.count)
-        rate, unit = _bytes_moved(series), "MiB/s"
+        own = own_share(about, found)
+        share = np.full(seconds.count, 100 * (1 - own))
+        series = Series.of(
+            {**found, Place("hdfs_share_of_others", "", "HDFS"): share}, seconds.count
+        )
+        rate, unit = own * _bytes_moved(series), "MiB/s"
     if not np.isfinite(rate).all():
         return None
     return Course(

@@ -5,7 +5,7 @@ Tables have a row per series and second; they are spread into matrices by sortin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +28,7 @@ from density_study.workloads.tables import Table
 
 Rows = Mapping[Table, pa.Table | None]
 NAMENODE = "namenode"
+JMX = "jmx"
 _OF_HOST = {
     "disk_read": "disk_read_bytes_s",
     "disk_write": "disk_write_bytes_s",
@@ -160,9 +161,9 @@ def _of_devices(
             continue
         of_namenode = source.rpartition("/")[2].partition("-")[0] == NAMENODE
         yield Place(f"{NAMENODE}_{name}" if of_namenode else name, host, source), values[row]
-        if "/" in source:
+        if "/" in source and name in _that_daemons_answer():
             of_daemon = by_daemon.setdefault((host, source), ([], []))
-            of_daemon[name in _that_last()].append(row)
+            of_daemon[_that_daemons_answer()[name]].append(row)
         share, whole = _SHARES.get(name, ("", ""))
         if (whole, host, source) in row_of:
             of_all = values[row_of[whole, host, source]]
@@ -176,14 +177,10 @@ def _of_devices(
 
 
 @cache
-def _that_last() -> Set[str]:
-    """Gauges: an answer also holds for the seconds before it in which the daemon was silent."""
-    return {
-        metric.name
-        for device in devices().values()
-        for metric in device.metrics
-        if metric.gauge and not metric.when
-    }
+def _that_daemons_answer() -> Mapping[str, bool]:
+    """Whether a metric that daemons are asked for is a gauge: an answer also holds for the seconds before it
+    in which the daemon was silent."""
+    return {one.name: bool(one.gauge and not one.when) for one in devices()[JMX].metrics}
 
 
 def _silent(

@@ -34,6 +34,11 @@ _OWN: Mapping[str, tuple[str, str]] = {
         "calls beyond the client's operations, as a share of the usual calls",
         "percent",
     ),
+    "client_threads": ("time in operations of the threads", "percent"),
+    "client_gc_time": ("time in garbage collection", "percent"),
+    "hdfs_writes_of_others": ("writes beyond those of RegionServers", "MiB/s"),
+    "hdfs_reads_of_others": ("reads beyond those of RegionServers", "MiB/s"),
+    "hdfs_share_of_others": ("share of the bytes that the job did not request", "percent"),
     "outside_time": ("time of an operation that no RegionServer spent on it", "ms"),
     "other_writes": ("writes to disks beyond those of DataNodes", "MiB/s"),
     "regions_moved": ("regions that came or left", "1/s"),
@@ -45,6 +50,9 @@ _OWN: Mapping[str, tuple[str, str]] = {
     "namenode_process_time": ("mean processing time of the NameNode", "ms"),
     "namenode_calls": ("calls of the NameNode", "1/s"),
     "namenode_blocked_threads": ("threads that wait for the lock of the NameNode", "count"),
+    "namenode_stale_datanodes": ("DataNodes without a heartbeat", "count"),
+    "namenode_dead_datanodes": ("dead DataNodes", "count"),
+    "namenode_pending_deletions": ("blocks to be deleted", "count"),
 }
 _SIGNS = {"percent": "%", "count": ""}
 MOST = 2  # places in a sentence

@@ -1,4 +1,5 @@
-"""How long CPU limits stopped the study's nodes: cpu.stat of their processes' cgroups.
+"""How long CPU limits stopped the study's nodes, by cpu.stat of their processes' cgroups; what stopped its
+daemons, see `daemon_states`.
 
 Standard library only: it runs on hosts.
 """
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from density_study.workloads.monitors.daemon_states import DaemonStates
 from density_study.workloads.monitors.tagged_nodes import TaggedNodes
 
 ROOT = Path("/")
@@ -25,17 +27,20 @@ class Limits:
 
     def __init__(self, tag: str, root: Path = ROOT) -> None:
         self._nodes, self._root = TaggedNodes(tag), root
+        self._daemons = DaemonStates(root / "proc")
 
     def read(self) -> Mapping[str, Mapping[str, float]]:
-        """By node; a node whose cgroups have no limit has 0."""
+        """By node, and by daemon; a node whose cgroups have no limit has 0."""
+        by_pid = self._nodes.by_pid()
         cgroups: dict[str, set[str]] = {}
-        for pid, node in self._nodes.by_pid().items():
+        for pid, node in by_pid.items():
             cgroups.setdefault(node, set()).update(self.cgroups(pid))
-        return {
+        of_nodes = {
             node: {"throttled_ms": sum(map(self.throttled_ms, found))}
             for node, found in cgroups.items()
             if found
         }
+        return {**of_nodes, **self._daemons.read(by_pid)}
 
     def cgroups(self, pid: int) -> Iterator[str]:
         """Paths of the process's cgroup for the CPU and of those above, which may also have limits."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -78,17 +78,41 @@ def _stalls(proc: Path) -> Iterator[tuple[str, float]]:
 
 
 def disks(proc: Path = PROC) -> Counters:
-    """Cumulative requests and milliseconds of each whole disk that was ever used."""
+    """Cumulative requests and milliseconds of each whole disk that was ever used, and the free space of its
+    fullest file system."""
     found = {}
     whole = {path.name for path in (proc.parent / "sys" / "block").iterdir()}
+    free_percent = _free(proc, whole)
     for line in (proc / "diskstats").read_text().splitlines():
         name, *fields = line.split()[2:]
         if name not in whole or name.startswith(_NO_DISKS):
             continue
         counters = {column: float(fields[place - 1]) for column, place in _DISK_FIELDS.items()}
         if counters["reads"] + counters["writes"]:
-            found[name.replace("!", "-")] = counters
+            more = {"free_percent": free_percent[name]} if name in free_percent else {}
+            found[name.replace("!", "-")] = {**counters, **more}
     return found
+
+
+def _free(proc: Path, whole: Set[str]) -> Mapping[str, float]:
+    """For each of these disks, the free percentage of its fullest file system that can be written to."""
+    found: dict[str, float] = {}
+    with suppress(OSError):
+        for line in (proc / "self" / "mounts").read_text().splitlines():
+            device, folder, _, options, *_ = line.split()
+            if not device.startswith("/dev/") or "ro" in options.split(","):
+                continue
+            with suppress(OSError):
+                name = Path(device).resolve().name
+                disk = name if name in whole else _parent(proc, name)
+                space = os.statvfs(folder.encode().decode("unicode_escape"))
+                free = 100 * space.f_bavail / max(space.f_blocks, 1)
+                found[disk] = min(free, found.get(disk, free))
+    return found
+
+
+def _parent(proc: Path, partition: str) -> str:
+    return (proc.parent / "sys" / "class" / "block" / partition).resolve().parent.name
 
 
 class Sockets:

@@ -41,21 +41,24 @@ def daemons(tag: str) -> Iterator[Jvm]:
 
 def jvms(tag: str) -> Iterator[Jvm]:
     """Daemons and clients; no tasks of YARN, which are many and short."""
+    return among((process.pid, process.node) for process in tagged(tag))
+
+
+def among(processes: Iterable[tuple[int, str]], proc: Path = Path("/proc")) -> Iterator[Jvm]:
+    """The JVMs of a study among these processes, each with its node."""
     clients: Counter[str] = Counter()
-    for process in tagged(tag):
+    for pid, node in processes:
         with suppress(OSError):
-            proc = Path(f"/proc/{process.pid}")
-            if (proc / "exe").readlink().name != "java":  # a wrapper has the same arguments
-                continue
-            arguments = (proc / "cmdline").read_bytes().split(b"\0")
+            if (proc / str(pid) / "exe").readlink().name != "java":
+                continue  # a wrapper has the same arguments
+            arguments = (proc / str(pid) / "cmdline").read_bytes().split(b"\0")
             log, folder = (_flag(arguments, name) for name in (_LOG_FLAG, _FOLDER_FLAG))
             if log is not None:
-                yield Jvm(f"{process.node}/{log.stem}", process.pid, log, folder or log.parent)
+                yield Jvm(f"{node}/{log.stem}", pid, log, folder or log.parent)
             elif folder is not None and not set(_OF_YARN) & set(arguments):
-                clients[process.node] += 1
-                number = clients[process.node]
-                many = f"-{number}" if number > 1 else ""
-                yield Jvm(f"{process.node}/{CLIENT}{many}", process.pid, None, folder)
+                clients[node] += 1
+                many = f"-{clients[node]}" if clients[node] > 1 else ""
+                yield Jvm(f"{node}/{CLIENT}{many}", pid, None, folder)
 
 
 def _flag(arguments: Iterable[bytes], name: bytes) -> Path | None:

@@ -48,6 +48,7 @@ PARTS = {
             "disk_reads": Usual(60, 0.4, 0.1, USE), "disk_writes": Usual(80, 0.4, 0.1, USE),
             "read_await": Usual(4, 0.5, 0.2, LATE), "write_await": Usual(6, 0.6, 0.2, LATE),
             "disk_busy": Usual(20, 0.3, 0.1, USE), "disk_queue": Usual(0.8, 0.6, 0.2, USE),
+            "disk_free": Usual(40, 0.001, 0.3),
         }
         for n in range(DISKS)
     },
@@ -56,6 +57,10 @@ PARTS = {
         "card_drops": Usual(0), "card_send_use": Usual(12, 0.4, 0.1, USE),
         "card_receive_use": Usual(12, 0.4, 0.1, USE),
     },
+}  # fmt: skip
+PROCESS = {
+    "stopped": Usual(0), "ended": Usual(0), "logged": Usual(0.001, 1.5, 0.5), "no_space": Usual(0),
+    "refused_transfers": Usual(0), "lost_sessions": Usual(0),
 }  # fmt: skip
 DAEMONS = {
     "regionserver": {
@@ -68,13 +73,14 @@ DAEMONS = {
         "queued_calls": Usual(0.3, 0.8, 0.3, USE), "active_handlers": Usual(2, 0.5, 0.2, USE),
         "process_time": Usual(1.2, 0.4, 0.2, LATE), "gc_time": Usual(1, 0.9, 0.3, USE),
         "silent": Usual(0), "flushing": Usual(0), "compacting": Usual(0), "regions_moved": Usual(0),
-        "blocked_threads": Usual(0.3, 0.9, 0.3, USE),
+        "blocked_threads": Usual(0.3, 0.9, 0.3, USE), **PROCESS,
     },
     "datanode": {
         "datanode_read": Usual(20, 0.4, 0.1, USE), "block_read_time": Usual(5, 0.8, 0.2, LATE),
         "fsync_time": Usual(3, 0.6, 0.2, LATE), "ack_time": Usual(2, 0.6, 0.2, LATE),
         "xceivers": Usual(12, 0.2, 0.1, USE), "silent": Usual(0), "gc_time": Usual(0.3, 0.9, 0.3),
-        "blocked_threads": Usual(0.2, 0.9, 0.3, USE),
+        "blocked_threads": Usual(0.2, 0.9, 0.3, USE), "block_moves": Usual(0), "failed_volumes": Usual(0),
+        "datanode_free": Usual(2e5, 0.001, 0.3), **PROCESS,
     },
 }  # fmt: skip
 ALONE = {
@@ -82,6 +88,14 @@ ALONE = {
     Place("namenode_process_time", "m", "m/namenode"): Usual(0.5, 0.8),
     Place("namenode_calls", "m", "m/namenode"): Usual(20, 0.6),
     Place("namenode_blocked_threads", "m", "m/namenode"): Usual(0.1, 0.8),
+    Place("namenode_stale_datanodes", "m", "m/namenode"): Usual(0),
+    Place("namenode_dead_datanodes", "m", "m/namenode"): Usual(0),
+    Place("namenode_pending_deletions", "m", "m/namenode"): Usual(3, 1.0),
+    Place("hdfs_writes_of_others", "", "HDFS"): Usual(0.1, 1.0),
+    Place("hdfs_reads_of_others", "", "HDFS"): Usual(0.1, 1.0),
+    Place("hdfs_share_of_others", "", "HDFS"): Usual(0.5, 0.1),
+    Place("client_threads", "", "the clients"): Usual(25, 0.2),
+    Place("client_gc_time", "", "ycsb-1"): Usual(0.2, 0.1),
     Place("regions_in_transition", "m", "m/hmaster"): Usual(0),
     Place("regions_stuck", "m", "m/hmaster"): Usual(0),
     Place("region_moves", "m", "m/hmaster"): Usual(0),
@@ -101,12 +115,14 @@ BURSTS = (
     ({"major_faults": 300, "direct_reclaims": 80, "huge_page_stalls": 30}, 2, 0.2),
     ({"resent_share": 2, "dropped_share": 0.6, "card_drops": 30}, 1, 0.3),
     ({"silent": 100}, 1, 0.1),
+    ({"logged": 0.2}, 1, 0.3),
     ({"regions_moved": 1}, 1, 0.1),
 )  # fmt: skip
 PERCENT = frozenset(
     ("cpu_used", "iowait", "steal", "other_programs", "io_stall", "cpu_stall", "memory_stall", "disk_busy",
      "softirq", "card_send_use", "card_receive_use", "cache_hits", "locality", "updates_blocked", "gc_time",
-     "silent", "flushing", "compacting", "client_cpu", "client_silent", "other_calls")
+     "silent", "flushing", "compacting", "client_cpu", "client_silent", "other_calls", "stopped", "ended",
+     "disk_free", "hdfs_share_of_others", "client_threads", "client_gc_time")
 )  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def test_disks_of_two_kinds_do_not_accuse_each_other() -> None:
 @pytest.mark.parametrize(("rule", "sign"), list(signs("level")))
 def test_a_level_that_no_healthy_cluster_has_is_named(rule: Rule, sign: Sign) -> None:
     assert sign.level is not None
-    for value, expected in ((1.3 * sign.level, True), (0.7 * sign.level, False)):
+    for value, expected in ((1.3 * sign.level, not sign.down), (0.7 * sign.level, sign.down)):
         made = course({Place(sign.series, "h1"): noisy(value)})
         found = [cause.rule.id for cause in of_level(made, made.usual(()))]
         assert (rule.id in found) is expected

@@ -13,8 +13,11 @@ import pytest
 from density_study.analysis.explanation.causes import Cause
 from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.inferred import (
+    busy_threads,
     calls_of_others,
+    hdfs_of_others,
     outside_servers,
+    own_share,
     silent_client,
     writes_of_others,
 )
@@ -97,6 +100,61 @@ def test_a_disk_that_writes_later_what_datanodes_wrote_has_no_other_writer() -> 
     ((place, beyond),) = writes_of_others(found)  # nobody knows what is written on h2
     assert place == Place("other_writes", "h1")
     assert beyond == pytest.approx([0, 0, 0, 0, 50])
+
+
+def test_threads_are_busy_for_the_time_of_their_operations() -> None:
+    """8 threads; operations of 2 ms, then of 80 ms: 100 a second are all that they can do."""
+    rows = [("closed-loop", 100.0 + n, 1.0, 100, 1000.0 * 100 * ms) for n, ms in enumerate((2, 80))]
+    rows += [("intended", 100.0, 1.0, 100, 9e9)]
+    logged = pd.DataFrame(rows, columns=["kind", "begun_s", "length_s", "operations", "time_us"])
+    ((place, busy),) = busy_threads(Seconds(0, 3), logged, 100.0, 8)
+    assert (place.quantity, place.host) == ("client_threads", "")
+    assert busy[:2] == pytest.approx([2.5, 100.0]) and np.isnan(busy[2])
+
+
+def _hdfs(
+    datanodes: Sequence[float], read: Sequence[float], **servers: Sequence[float]
+) -> dict[Place, Any]:
+    none = np.zeros(len(read))
+    usual = {"wal_syncs": none, "log_written": none, "flush_written": none, "compacted": none,
+             "compaction_written": none, "cache_lookups": none, "cache_hits": none}  # fmt: skip
+    rows = {**usual, **{name: np.array(of) for name, of in servers.items()}}
+    found = {Place(name, "h1", "w1/regionserver"): of for name, of in rows.items()}
+    found[Place("datanode_written", "h1", "w1/datanode")] = np.array(datanodes)
+    found[Place("datanode_read", "h1", "w1/datanode")] = np.array(read)
+    return found
+
+
+def test_what_no_regionserver_wrote_or_read_is_of_other_clients_of_hdfs() -> None:
+    """Two replicas of 1 MiB/s of log; a flush of 10 MiB, counted when it ends; 100 MiB of somebody else."""
+    still = [0.0] * 5
+    own = {"log_written": [1.0] * 5, "flush_written": [0, 0, 10.0, 0, 0]}
+    found = _hdfs([2.0, 12.0, 12.0, 102.0, 2.0], still, **own)
+    (writes, reads) = hdfs_of_others(found, 2)
+    assert writes[0].quantity == "hdfs_writes_of_others"
+    assert writes[1] == pytest.approx([0, 0, 0, 100, 0])
+    assert reads[1] == pytest.approx(still)
+    # 100 lookups a second of which half miss, by reads of 64 KiB; then 90 MiB that no lookup explains
+    lookups = {"cache_lookups": [100.0] * 5, "cache_hits": [50.0] * 5}
+    (_, reads) = hdfs_of_others(_hdfs(still, [3.0, 3.0, 93.0, 3.0, 3.0], **lookups), 2)
+    assert reads[1][[0, 1, 3, 4]] == pytest.approx(np.zeros(4))
+    assert 70 < reads[1][2] < 90
+    # a server whose log nobody measured: unknown
+    del found[Place("log_written", "h1", "w1/regionserver")]
+    assert not list(hdfs_of_others(found, 2))
+
+
+def test_a_job_has_its_share_of_what_datanodes_moved() -> None:
+    about = {"mode": "write", "asked_bytes": 100 * 2**20, "replication": 3, "compression": None,
+             "erasure_coding": None}  # fmt: skip
+    own = {Place("datanode_written", "h1", "w1/datanode"): np.array([100.0, 200.0, np.nan])}
+    assert own_share(about, own) == 1.0
+    others = {**own, Place("datanode_read", "h1", "w2/datanode"): np.array([100.0, 200.0, 0.0])}
+    assert own_share(about, others) == pytest.approx(0.5)
+    assert own_share({**about, "mode": "read"}, own) == pytest.approx(1 / 3)
+    for unknown in ({"mode": "skip"}, {"compression": "gzip"}, {"asked_bytes": None}):
+        assert own_share({**about, **unknown}, others) == 1.0
+    assert own_share(about, {}) == 1.0
 
 
 def test_regions_that_come_or_leave_have_moved_and_losses_are_of_what_is_sent() -> None:

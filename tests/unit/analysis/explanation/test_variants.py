@@ -126,6 +126,15 @@ def test_without_a_busy_station_the_threads_are_the_limit(
     )
 
 
+def test_threads_limit_a_target_rate_if_no_station_is_busy(
+    pair: tuple[TestCaseSummary, TestCaseSummary],
+) -> None:
+    found = limits(pair[0], cpu_used=30.0, client_threads=99.0)
+    assert found.sentence.startswith("The pool of threads of h1 is the bottleneck: 99 % used at ")
+    assert limits(pair[0], cpu_used=95.0, client_threads=99.0).station == "CPU of h1"
+    assert limits(pair[0], cpu_used=30.0, client_threads=20.0).station is None
+
+
 def test_without_a_monitor_nothing_is_claimed(
     pair: tuple[TestCaseSummary, TestCaseSummary],
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from density_study.workloads.monitors import (
     last_epoch_s,
     with_devices,
 )
+from density_study.workloads.monitors.daemon_states import MOST_BYTES, DaemonStates
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
 from density_study.workloads.monitors.energy import Energy
 from density_study.workloads.monitors.hardware import SOFTWARE, Hardware
@@ -258,6 +260,72 @@ def test_a_cpu_limit_of_a_cgroup_or_of_one_above_it_counts(tmp_path: Path, versi
     assert found == {"/a/b", "/a", ""}
     assert sum(map(limits.throttled_ms, found)) == pytest.approx(6.0)
     assert list(limits.cgroups(8)) == []  # it has ended
+
+
+def _process(proc: Path, pid: int, state: str, *arguments: str) -> None:
+    folder = proc / str(pid)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stat").write_text(f"{pid} (java) {state} 1 2 3\n")
+    (folder / "cmdline").write_text("\0".join(("java", *arguments)))
+    if not (folder / "exe").is_symlink():
+        (folder / "exe").symlink_to("/usr/bin/java")
+
+
+def test_a_daemon_that_is_stopped_or_has_ended_shows(tmp_path: Path) -> None:
+    proc, logs = (
+        tmp_path / "proc",
+        {name: tmp_path / f"{name}.log" for name in ("datanode", "zookeeper")},
+    )
+    for pid, log in enumerate(logs.values(), start=7):
+        log.write_text("No space left on device: before the trial\n")
+        _process(proc, pid, "S", f"-Dstudy.log={log}")
+    _process(proc, 9, "S", "-Djava.io.tmpdir=/x")
+    nodes = {7: "w1", 8: "m1", 9: "c1"}
+    daemons = DaemonStates(proc)
+    assert daemons.read(nodes)["w1/datanode"] == {
+        "stopped": 0, "ended": 0, "log_bytes": 42, "no_space": 0, "refused_transfers": 0, "lost_sessions": 0,
+    }  # fmt: skip
+    _process(proc, 8, "T")
+    with logs["datanode"].open("a") as log:
+        log.write("java.io.IOException: No space left on device\n" * 3)
+        log.write("Xceiver count 5 exceeds the limit of concurrent xceivers: 4\n")
+    found = daemons.read(nodes)
+    assert (found["m1/zookeeper"]["stopped"], found["c1/client"]) == (1, {"stopped": 0})
+    assert [found["w1/datanode"][name] for name in ("no_space", "refused_transfers")] == [3, 1]
+    shutil.rmtree(proc / "7")
+    shutil.rmtree(proc / "9")
+    found = daemons.read({8: "m1"})
+    assert (found["w1/datanode"]["ended"], found["m1/zookeeper"]["ended"]) == (1, 0)
+    assert "c1/client" not in found  # its work is done
+    _process(proc, 10, "S", f"-Dstudy.log={logs['datanode']}")
+    assert daemons.read({8: "m1", 10: "w1"})["w1/datanode"]["ended"] == 0
+
+
+def test_a_log_that_begins_anew_is_read_from_its_start(tmp_path: Path) -> None:
+    log = tmp_path / "datanode.log"
+    log.write_text("x\n" * 100)
+    _process(tmp_path, 7, "S", f"-Dstudy.log={log}")
+    daemons, nodes = DaemonStates(tmp_path), {7: "w1"}
+    daemons.read(nodes)
+    log.write_text("No space left on device\n")
+    assert daemons.read(nodes)["w1/datanode"]["no_space"] == 1
+    with log.open("a") as file:
+        file.write("x" * (2 * MOST_BYTES) + "No space left on device\n")
+    found = daemons.read(nodes)["w1/datanode"]
+    assert (found["no_space"], found["log_bytes"]) == (2, 2 * MOST_BYTES + 48)
+    log.unlink()
+    assert daemons.read(nodes)["w1/datanode"]["no_space"] == 2
+
+
+def test_a_disk_has_the_free_space_of_its_fullest_file_system(tmp_path: Path) -> None:
+    proc, here = _proc(tmp_path), os.statvfs(tmp_path)
+    (proc / "self").mkdir()
+    (proc / "self" / "mounts").write_text(
+        f"/dev/sda {tmp_path} ext4 rw,relatime 0 0\n/dev/sda /nowhere ext4 rw 0 0\n"
+        "/dev/sda /proc iso9660 ro 0 0\nproc /proc proc rw 0 0\n"
+    )
+    free = disks(proc)["sda"]["free_percent"]
+    assert free == pytest.approx(100 * here.f_bavail / here.f_blocks, abs=1)
 
 
 def _powercap(root: Path, folder: str, name: str, energy_uj: int) -> Path:
