@@ -16,11 +16,11 @@ from density_study.cluster.state.events import RunOpened, StepEnded, StepStarted
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.cli import main
-from density_study.dags.stages.answered import spent_s
 from density_study.dags.stages.earlier import Earlier
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
 from density_study.dags.stages.planning import check_plan, within_budget
+from density_study.dags.stages.precision import spent_s
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import make_plan, write_plan
 from tests.support.drafts import QUICKSTART, host, plan, study

@@ -11,8 +11,9 @@ from density_study.cluster.state.events import RepetitionsEnded
 from density_study.cluster.state.journal import Journal
 from density_study.dags.stages import study_stages
 from density_study.dags.stages.conclusion import _bad_trials
-from density_study.jobs.first_look import precision
+from density_study.jobs.first_look import test_cases_so_far
 from density_study.jobs.first_look.look import FirstLook
+from density_study.workloads.base.rows import metric
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.planning.plan import make_plan, write_plan
@@ -53,9 +54,10 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
             is_dense = "-v2-" in record.name
             # the same mean in each variant; after PRECISE_AFTER repetitions there is no noise at all
             swing = noise * (-1) ** repetition if is_dense and repetition <= PRECISE_AFTER else 0.0
-            return FirstLook(record.name, rate=1000.0 * (1 + swing), verdict="valid")
+            rate = metric("throughput", "ops/s", 1000.0 * (1 + swing))
+            return FirstLook(record.name, verdict="valid", metrics=(rate,))
 
-        monkeypatch.setattr(precision, "first_look", look)
+        monkeypatch.setattr(test_cases_so_far, "first_look", look)
 
     return measure
 
