@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from density_study.cluster.clients.spark_on_yarn import driver_address, spark_options
 from density_study.cluster.lifecycle.running_clusters import require_yarn
+from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.errors import InputError
 from density_study.jobs.run_folder import require_inside
-from density_study.jobs.spark.python_archive import ensure_python_archive
+from density_study.jobs.spark.python_archive import PYTHON, ensure_python_archive
 from density_study.jobs.spark.session import Engine, start_spark, stop, use
-from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
-from density_study.workloads.tables.storage import copy_missing, place
+from density_study.workloads.tables.storage import NAMENODES, copy_missing, place
 
 log = logging.getLogger(__name__)
 
@@ -89,3 +90,29 @@ def _engine(where: AnalysisTarget) -> tuple[Engine, str | None]:
     require_yarn(where.build, cluster)
     own = f"hdfs://{cluster.endpoints.one('namenode.rpc')}/study/runs"
     return yarn_engine(cluster, ensure_python_archive()), where.store or own
+
+
+def standing_cluster(build: Path) -> Cluster:
+    """The cluster in the folder of a build. InputError if the build has no cluster."""
+    try:
+        return read_cluster(build)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"this build has no cluster: {error}",
+            str(build / CLUSTER),
+            "name the folder of a build with a running cluster: runs/<study>/<run-id>/builds/<build>.",
+        ) from error
+
+
+def yarn_engine(cluster: Cluster, python_archive: Path) -> Engine:
+    """Spark on the cluster's YARN with the driver on this machine, and Python in an archive. InputError if
+    the nodes' containers are too small."""
+    points = cluster.endpoints
+    conf = str(cluster.site.root.absolute() / "conf" / "client")
+    known = {NAMENODES: f"{points.one('namenode.rpc')}={points.one('namenode.http')}"}
+    archive = {"spark.archives": f"{python_archive.absolute().as_uri()}#python"}
+    environment = {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, **known}
+    address = driver_address(cluster.topology)
+    return Engine(
+        spark_options(cluster, known) | archive, environment, f"./python/{PYTHON}", address
+    )

@@ -14,12 +14,13 @@ from itertools import combinations
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import PlannedQuestion
 from density_study.analysis.statistics.looks import Looks
-from density_study.analysis.statistics.nested import (
+from density_study.analysis.statistics.power import (
     ASSUMED_SECOND,
+    MAX_UNITS,
+    MIN_UNITS,
     optimal_units,
     spread_of_build,
 )
-from density_study.analysis.statistics.power import MAX_UNITS, MIN_UNITS
 
 SHORTEST_S = 30.0
 """The shortest measured window that a budget may lead to."""

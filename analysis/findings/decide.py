@@ -16,7 +16,7 @@ import scipy
 
 from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.findings.variants import ratio
-from density_study.analysis.statistics.difference import Difference, difference
+from density_study.analysis.statistics.difference import Difference, difference, holm
 from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_of_means
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable
@@ -26,7 +26,6 @@ from density_study.analysis.statistics.sequential import (
     sequence_p,
     sequence_ratio,
 )
-from density_study.analysis.statistics.significance import holm
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 

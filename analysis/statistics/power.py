@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import exp, inf, log, sqrt
+from math import exp, hypot, inf, log, sqrt
 
 from scipy import special  # scipy.stats would take most of `study plan`'s time to import
 
+ASSUMED_SECOND = 0.2
+"""Standard deviation of the logarithm of a second's rate, neighbouring seconds taken as independent, if no
+record shows it."""
 ALPHA = 0.05
 POWER = 0.8
 MIN_UNITS = 5  # with fewer units per variant: points, and no claim (method 2)
@@ -105,3 +108,17 @@ def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | Non
         if power(ratio, units, spread, comparisons) >= POWER:
             return units
     return None
+
+
+def optimal_units(cost_above: float, cost: float, spread_above: float, spread: float) -> float:
+    """Units per unit of the level above for which a mean is most certain at a given total cost. `cost_above`:
+    that of a unit above, apart from its units here; spreads: those of the units of each level around their
+    mean."""
+    # T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013:
+    # r_i = sqrt(c_(i+1) / c_i * s_i^2 / s_(i+1)^2), of level i within level i + 1
+    return sqrt(cost_above / cost) * spread / spread_above
+
+
+def spread_of_build(between: float, second: float, window_s: float) -> float:
+    """For the mean rate of one window in each build: noise between builds, and of the window's seconds."""
+    return hypot(between, second / sqrt(window_s))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -16,9 +17,9 @@ from density_study.analysis.findings.answered import path_to_answers, ran
 from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.precision import compared, path
 from density_study.analysis.findings.question import Cell, interval_of
+from density_study.analysis.findings.question_power import asked_of_plan
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
-from density_study.analysis.summarise.asked import hypotheses_of
 from density_study.analysis.summarise.decisions import decisions
 from density_study.analysis.summarise.entries import (
     case_summaries,
@@ -54,7 +55,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.rows.raw.manifest_rows import manifests_of
-from density_study.workloads.study.hypotheses import Hypotheses
+from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
 from density_study.workloads.tables.store import read_table
 from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 
@@ -263,3 +264,14 @@ def _precision(
         why=why,
         looks=tuple(looks),
     )
+
+
+def hypotheses_of(root: Path, plan: Plan | None) -> Hypotheses:
+    """The hypotheses of the run in `root`, with the questions that its plan names where the study declares
+    none: a lost build must not change what the report decides. Without a plan, they follow from the data."""
+    found = read_hypotheses(root / STUDY)
+    if found.questions is not None or plan is None:
+        return found
+    with suppress(StudyError):  # of another version: its hypotheses can be read, other keys cannot
+        return asked_of_plan(study_of(root), plan)
+    return found

@@ -1,4 +1,5 @@
-"""`StartupMonitor`: watches the daemons during bring-up, and fails at once when one dies."""
+"""`StartupMonitor`: watches the daemons during bring-up, and fails at once when one dies. `why_dead`: the
+line that explains most, of a daemon that died later."""
 
 from __future__ import annotations
 
@@ -9,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId, Transport
+from density_study.cluster.providers.provider import node_paths, out_of_memory
 from density_study.cluster.render.daemons import Daemon
 
 POLL_S = 0.1
@@ -117,3 +120,29 @@ def log_tail(lines: Sequence[str]) -> list[str]:
     last = [line[:WIDTH] for line in lines[-LAST_LINES:]]
     above = [line[:WIDTH] for line in lines[:-LAST_LINES] if ERROR.search(line)]
     return [*above[-ERRORS:], "...", *last] if above else last
+
+
+def why_dead(cluster: Cluster, transport: Transport, dead: list[ProcessId]) -> str:
+    """'regionserver-1 on w1 died: Terminating due to java.lang.OutOfMemoryError: Java heap space
+    (logs/w1/regionserver-1.out)'. What the kernel knows of containers without memory comes first."""
+    causes = out_of_memory(cluster.site, cluster.topology)
+    found = []
+    for process in dead:
+        words = _last_words(cluster, transport, process)
+        found.append(f"{process.name} on {process.node} died{words and f': {words}'}")
+    return "; ".join((*causes, *found))
+
+
+def _last_words(cluster: Cluster, transport: Transport, process: ProcessId) -> str:
+    """Empty if it wrote nothing: then something killed it. A JVM explains its end on its output."""
+    paths = node_paths(cluster.site, cluster.topology)
+    node = next(one for one in cluster.topology.nodes if one.name == process.node)
+    for suffix in ("out", "err", "log"):
+        path = Path(paths.log(node, process.name, suffix))
+        lines = fetched_lines(transport, node, path, cluster.site.root / "logs")
+        telling = [
+            line for line in lines if line.strip() and (suffix != "log" or ERROR.search(line))
+        ]
+        if telling:
+            return f"{telling[-1].strip()[:WIDTH]} (logs/{node.name}/{path.name})"
+    return ""

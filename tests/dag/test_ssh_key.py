@@ -40,10 +40,10 @@ def connect(monkeypatch: pytest.MonkeyPatch, **extra: str) -> None:
 
 
 def test_ssh_reads_the_key_from_memory(monkeypatch: pytest.MonkeyPatch, key: Path) -> None:
-    from density_study.dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.own_process import use_ssh_connection
 
     connect(monkeypatch, private_key=key.read_text())
-    use_ssh_connection({})
+    use_ssh_connection()
     identity = identity_file()
     assert identity is not None and str(identity).startswith(f"/proc/{os.getpid()}/fd/")
     for _ in range(2):  # each connection reads it again
@@ -56,10 +56,10 @@ def test_ssh_reads_the_key_from_memory(monkeypatch: pytest.MonkeyPatch, key: Pat
 def test_a_key_file_of_the_connection_is_used_as_it_is(
     monkeypatch: pytest.MonkeyPatch, key: Path
 ) -> None:
-    from density_study.dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.own_process import use_ssh_connection
 
     connect(monkeypatch, key_file=str(key))
-    use_ssh_connection({})
+    use_ssh_connection()
     assert identity_file() == key
 
 
@@ -73,19 +73,19 @@ def test_a_key_file_of_the_connection_is_used_as_it_is(
 def test_a_connection_without_a_usable_key_is_refused(
     monkeypatch: pytest.MonkeyPatch, extra: dict[str, str], fault: str
 ) -> None:
-    from density_study.dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.own_process import use_ssh_connection
 
     connect(monkeypatch, **extra)
     with pytest.raises(InputError, match=fault) as caught:
-        use_ssh_connection({})
+        use_ssh_connection()
     assert "SECRET" not in str(caught.value)
 
 
 def test_without_the_setting_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from density_study.dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.own_process import use_ssh_connection
 
     monkeypatch.delenv(VARIABLES["ssh_connection"])
-    use_ssh_connection({})
+    use_ssh_connection()
     assert os.environ[IDENTITY] == "/a/key/of/before"
 
 

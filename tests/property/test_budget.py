@@ -20,7 +20,7 @@ from density_study.analysis.findings.budget import (
 from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.findings.question_power import PlannedQuestion
 from density_study.analysis.statistics.looks import Looks
-from density_study.analysis.statistics.nested import optimal_units, spread_of_build
+from density_study.analysis.statistics.power import optimal_units, spread_of_build
 
 BUILD_S = 40.0
 Case = tuple[tuple[Asked, ...], dict[tuple[str, str], CellCost], Noise]

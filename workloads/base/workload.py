@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
-from density_study.cluster.lifecycle.last_words import why_dead
+from density_study.cluster.lifecycle.startup_monitor import why_dead
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node

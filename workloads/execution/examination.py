@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.model.errors import InputError, SeveralError
+from density_study.cluster.lifecycle.host_facts import facts_of
+from density_study.cluster.machine.equality.judgement import (
+    Facts,
+    differing_facts,
+    in_words,
+    remarks,
+    unknown_facts,
+)
+from density_study.cluster.model.errors import InputError, SeveralError, StudyError
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.topology import AnyTopology
+from density_study.cluster.providers.ssh.acting import UNASKED
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.clock import read_clock
-from density_study.workloads.planning.host_settings import setting_checks
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
@@ -22,6 +31,7 @@ from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
+_SETTINGS = "settings of hosts that change results"
 MAX_CLOCK_PERIODS = 0.5
 """As in analysis/validity/rules.toml: a larger offset flags every monitored trial (method 18)."""
 
@@ -83,3 +93,26 @@ def _check_clock(host: Host, study: Study) -> None:
             f"host {host.name!r}",
             "synchronise the clocks of the hosts with NTP, or use a longer `monitor.period`.",
         )
+
+
+def setting_checks(topologies: Iterable[AnyTopology]) -> Iterator[Check]:
+    """Warnings, with remedies: a study runs on such hosts all the same. A fault if a host does not answer."""
+    try:
+        found = facts_of(*topologies)
+    except StudyError as fault:
+        yield Check(_SETTINGS, fault)
+        return
+    yield from _judged(found)
+
+
+def _judged(facts: Facts) -> Iterator[Check]:
+    for one in remarks(facts):
+        yield Check(
+            f"{one.fact.name} of {in_words(one.hosts)}",
+            warning=f"{one.value}: {one.fact.why}. As root: {one.remedy}",
+        )
+    if different := differing_facts(facts):
+        yield Check("hosts are equal", warning="; ".join(different))
+    silent = [host for host, values in facts.get("machine", {}).items() if not values]
+    unknown = [*unknown_facts(facts), *(f"all of {host}, {UNASKED}" for host in silent)]
+    yield Check(f"{_SETTINGS} (unknown: {', '.join(unknown)})" if unknown else _SETTINGS)

@@ -6,6 +6,8 @@ build is tagged and journalled. That of a look is removed with it; its ticket en
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,7 +27,8 @@ from density_study.cluster.providers.existing.configuration import (
     ClientConfiguration,
     read_configuration,
 )
-from density_study.cluster.providers.existing.trust import ca_file
+from density_study.cluster.providers.existing.site_file import properties_of
+from density_study.cluster.stack import find_java
 from density_study.cluster.state import atomic
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import runtime_dir
@@ -33,7 +36,7 @@ from density_study.cluster.state.runtime import runtime_dir
 LOOK_S = 600
 RENEW_BEFORE_S = 3600.0
 """A user's ticket is renewed before a client starts if it ends within this time."""
-_CACHE, _SAVED = "krb5cc", "access.json"
+_CACHE, _SAVED, _AUTHORITIES = "krb5cc", "access.json", "ca.pem"
 
 
 @dataclass(frozen=True)
@@ -166,3 +169,38 @@ def _temporary() -> Iterator[Path]:
         prefix="ticket-", dir=runtime_dir(), ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
+
+
+def ca_file(configuration: ClientConfiguration, given: str, folder: Path) -> str:
+    """Path of the PEM file with the authorities that sign the cluster's certificates: the `given`
+    one, or one made in `folder` of the trust store that ssl-client.xml names. Empty if there is neither: then
+    those of this machine count. InputError if it cannot be read."""
+    if given:
+        if not os.access(given, os.R_OK):
+            raise InputError("the file cannot be read.", given, "correct existing.ca_file.")
+        return given
+    site = configuration.folder / configuration.get("hadoop.ssl.client.conf", "ssl-client.xml")
+    if not configuration.has_tls or not site.is_file():
+        return ""
+    client = ClientConfiguration(configuration.folder, dict(properties_of(site)))
+    store = client.get("ssl.client.truststore.location")
+    if not store:
+        return ""
+    # keytool takes the password from its environment: nobody else sees it there
+    password = client.get("ssl.client.truststore.password")
+    how = ("-storepass:env", "STORE_PASSWORD") if password else ()
+    done = subprocess.run(
+        [find_java().command.with_name("keytool"), "-list", "-rfc", "-keystore", store, *how],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, "STORE_PASSWORD": password},
+        check=False,
+    )
+    if done.returncode != 0 or "BEGIN CERTIFICATE" not in done.stdout:
+        remedy = "name a PEM file with the authorities in existing.ca_file."
+        raise InputError(f"the trust store {store} cannot be read.", str(site), remedy)
+    path = folder / _AUTHORITIES
+    path.write_text(done.stdout)
+    return str(path)

@@ -11,11 +11,25 @@ from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.stores.act import FIRST_SERVER, TABLE, Act
 from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
 from density_study.cluster.stores.hadoop import HadoopStore, jmx_check
-from density_study.cluster.stores.hbase.acts import ACTS
 from density_study.cluster.stores.store import Where
 
+_TABLE = ("--table", TABLE)
+_SNAPSHOT = ("of-an-act", *_TABLE)
+ACTS = (
+    Act("major-compaction", tool=(("flush-compact-settle", *_TABLE),)),
+    # an earlier act of the build may have taken it
+    Act("snapshot", tool=(("snapshot", *_SNAPSHOT),), before=(("forget", *_SNAPSHOT),)),
+    # tables of a study split only on command
+    Act("split", tool=(("split", *_TABLE),), before=(("splittable", *_TABLE),)),
+    # a balanced table would not be moved: it begins on one server
+    Act("balance", tool=(("balance",),), before=(("confine", *_TABLE, "--info", FIRST_SERVER),),
+        lasting=True, least_servers=2),
+    Act("rolling-restart", restarts="regionserver", lasting=True),
+    Act("decommission", empties=True, lasting=True),
+)  # fmt: skip
 _WRITES: Mapping[Durability, str] = {
     "memory": "SKIP_WAL",
     "page_cache": "",  # the table's own, which is SYNC_WAL

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import scipy
 
-from density_study.analysis.statistics.difference import difference
+from density_study.analysis.statistics.difference import difference, holm
 from density_study.analysis.statistics.interval import mean_interval, ratio_of_means
 from density_study.analysis.statistics.power import detectable_ratio, power, units_needed
-from density_study.analysis.statistics.significance import holm
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 NOISES: dict[str, Noise] = {

@@ -10,8 +10,12 @@ import pytest
 
 from density_study.cluster.model.cluster import cluster_json
 from density_study.cluster.model.errors import InputError
-from density_study.jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
-from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
+from density_study.jobs.remote_analysis import (
+    AnalysisTarget,
+    analyse_elsewhere,
+    standing_cluster,
+    yarn_engine,
+)
 from density_study.workloads.tables.storage import NAMENODES
 from tests.support.topologies import yarn_cluster
 

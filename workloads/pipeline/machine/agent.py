@@ -19,7 +19,13 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from density_study.workloads.pipeline.machine.answers import called_jointly, planted, variants_of
+from density_study.workloads.pipeline.machine.answers import (
+    called_jointly,
+    called_rows,
+    planted,
+    stored_rows,
+    variants_of,
+)
 from density_study.workloads.pipeline.machine.files import (
     ANSWER_COLUMNS,
     CALL,
@@ -43,7 +49,6 @@ from density_study.workloads.pipeline.machine.stages import (
     joint_chains,
     load_chains,
 )
-from density_study.workloads.pipeline.machine.stored import called_rows, stored_rows
 
 
 class Stages:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page, of_each
-from density_study.cluster.machine.compilers import compilers_cpu_s
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import url_of
@@ -16,6 +17,9 @@ from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.warming.warmth import Blocks, Look
 
 _COMPILER = "java.lang:type=Compilation"
+_COMPILERS = ("C1 Compiler", "C2 Compiler")
+"""The kernel keeps 15 characters of a thread's name."""
+_TICKS_S = 1 / os.sysconf("SC_CLK_TCK")
 _SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
 
 
@@ -82,3 +86,19 @@ def _operations(context: TrialContext, log: str) -> int:
         return parse_status(data, log).rows[-1].operations
     except (OSError, StudyError, LookupError):
         return 0
+
+
+def compilers_cpu_s(pid: int, proc: Path = Path("/proc")) -> float:
+    """CPU time of a JVM's JIT compilers, for the threads that live now: it ends idle ones.
+    FileNotFoundError if the process has ended."""
+    ticks = 0
+    for thread in (proc / str(pid) / "task").iterdir():
+        try:
+            stat = (thread / "stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        name, _, fields = stat.partition("(")[2].rpartition(")")
+        if name.startswith(_COMPILERS):
+            user, system = fields.split()[11:13]
+            ticks += int(user) + int(system)
+    return ticks * _TICKS_S

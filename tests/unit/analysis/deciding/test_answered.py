@@ -10,7 +10,7 @@ import pytest
 from density_study.analysis.findings.answered import evidence_of, ran, spared_by, standing
 from density_study.analysis.findings.power_of_design import made_up
 from density_study.analysis.findings.primary import asked
-from density_study.analysis.summarise.asked import hypotheses_of
+from density_study.analysis.summarise.summarise import hypotheses_of
 from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study_file import StudyFile, parse_study

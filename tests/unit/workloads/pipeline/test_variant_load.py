@@ -12,7 +12,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import store_named
 from density_study.workloads.pipeline.faults import answer_faults, stage_faults
-from density_study.workloads.pipeline.machine import agent, stored
+from density_study.workloads.pipeline.machine import agent, answers
 from density_study.workloads.pipeline.machine.files import CALL, JOINT, LOAD, STAGES
 from density_study.workloads.pipeline.machine.stages import STORED, WORK
 from density_study.workloads.pipeline.output.answers import parse_answers
@@ -53,7 +53,7 @@ def test_it_needs_hbase() -> None:
 
 def test_a_row_is_a_key_and_the_genotypes_by_sample() -> None:
     lines = ["chr1\t77\tAT\tA\tg003=./.\tg001=0/1", "chr1\t1234567890\tC\tG\tg003=1/1\tg001=0/0"]
-    assert stored.rows(lines) == {
+    assert answers.rows(lines) == {
         "chr1:0000000077:AT:A\tg001=0/1\tg003=./.",
         "chr1:1234567890:C:G\tg001=0/0\tg003=1/1",
     }

@@ -10,8 +10,8 @@ import pytest
 
 from density_study.cluster.model.errors import HostLostError
 from density_study.cluster.model.host import VmHost
-from density_study.workloads.planning import host_settings
-from density_study.workloads.planning.host_settings import setting_checks
+from density_study.workloads.execution import examination
+from density_study.workloads.execution.examination import setting_checks
 from density_study.workloads.planning.preflight import _acts as acts_of
 from tests.support.drafts import plan, study
 from tests.support.topologies import local
@@ -27,7 +27,7 @@ FACTS = {
 
 
 def test_a_warning_for_each_setting_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_settings, "facts_of", lambda _: FACTS)
+    monkeypatch.setattr(examination, "facts_of", lambda _: FACTS)
     found = list(setting_checks([local()]))
     assert not any(check.fault for check in found)
     warned = {check.name: check.warning for check in found if check.warning}
@@ -41,7 +41,7 @@ def test_a_warning_for_each_setting_with_its_remedy(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_remedy_of_a_disk_names_its_mount(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_settings, "facts_of", lambda _: FACTS)
+    monkeypatch.setattr(examination, "facts_of", lambda _: FACTS)
     (one,) = (c for c in setting_checks([local()]) if c.name.startswith("mount_options"))
     assert one.warning.endswith("mount -o remount,noatime $(findmnt -no TARGET -T /data)")
 
@@ -50,7 +50,7 @@ def test_a_host_that_does_not_answer_is_a_fault(monkeypatch: pytest.MonkeyPatch)
     def lost(_: object) -> Any:
         raise HostLostError("no answer.", "host 'h1'", "run `study reap`.")
 
-    monkeypatch.setattr(host_settings, "facts_of", lost)
+    monkeypatch.setattr(examination, "facts_of", lost)
     (check,) = setting_checks([local()])
     assert check.fault is not None and "no answer" in check.fault.what
 

@@ -19,7 +19,7 @@ import requests
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.providers.existing.configuration import read_configuration
-from density_study.cluster.providers.existing.trust import ca_file
+from density_study.cluster.providers.existing.login import ca_file
 from density_study.cluster.providers.existing.web import beans, get_json, session_of, user_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.stack import find_java

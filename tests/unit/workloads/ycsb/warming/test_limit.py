@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.host import Disk
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from density_study.workloads.ycsb.warming.limit import limit_s
+from density_study.workloads.ycsb.warming.warm_up import limit_s
 from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED
 from tests.support.topologies import local
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.machine.compilers import compilers_cpu_s
+from density_study.workloads.ycsb.warming.servers import compilers_cpu_s
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
