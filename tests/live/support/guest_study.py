@@ -19,8 +19,7 @@ from density_study.workloads.execution.run import Run, end_run
 from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.record.manifest import Manifest
-from tests.live.support.libvirtd import Libvirtd, libvirtd
-from tests.support.namespace import inside
+from tests.live.support.libvirtd import Libvirtd, as_the_machines, libvirtd
 
 TEMPLATE = Path(__file__).with_name("guests.yaml").read_text()
 HOSTS = TEMPLATE.partition("factors:")[0]
@@ -37,8 +36,8 @@ def daemon_for(
         ensure_image(ensure_all((*stacks_in_guests(store), *more)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
-        with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
-            yield running
+        with libvirtd(folder / "h1", "h1") as running, as_the_machines(running) as daemon:
+            yield daemon
 
 
 def carried_out(opened: Run) -> Run:

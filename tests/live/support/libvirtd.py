@@ -12,8 +12,10 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests.support.namespace import inside, mounted
 
 READY_S = 30.0
 _BOUND = {"etc": "/etc/libvirt", "run": "/run/libvirt", "lib": "/var/lib/libvirt",
@@ -43,16 +45,22 @@ class Libvirtd:
 
     namespace: str
     folder: Path
+    uri: str
 
-    @property
-    def uri(self) -> str:
-        return f"qemu:///system?socket={self.folder}/run/libvirt-sock"
+
+@contextmanager
+def as_the_machines(daemon: Libvirtd) -> Iterator[Libvirtd]:
+    """The daemon, for this thread and its children, at the address of a machine's own: the only local one
+    that a study may name."""
+    with inside(daemon.namespace), mounted({_BOUND["run"]: daemon.folder / "run"}):
+        yield replace(daemon, uri="qemu:///system")
 
 
 @contextmanager
 def libvirtd(folder: Path, name: str) -> Iterator[Libvirtd]:
     """Started, and ended with all its remaining guests."""
-    daemon = Libvirtd(f"density-{os.getpid()}-{name}", folder)
+    uri = f"qemu:///system?socket={folder}/run/libvirt-sock"
+    daemon = Libvirtd(f"density-{os.getpid()}-{name}", folder, uri)
     for kind in _BOUND:
         (folder / kind).mkdir(parents=True)
     (folder / "lib" / "dnsmasq").mkdir()  # Debian's package creates it
