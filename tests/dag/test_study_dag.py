@@ -188,7 +188,7 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     assert max(cost_s.values()) < PARSED_WITHIN_S, cost_s
     assert all(limits)
     assert all(docs)
-    assert "8 trials on 2 builds" in about
+    assert "6 trials on 2 builds" in about
     assert "`b1-v2-flash`" in about
     trial = next(doc for doc in docs if "TestDFSIO write" in doc)
     assert "| files | 2 |" in trial

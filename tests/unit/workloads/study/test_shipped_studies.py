@@ -25,7 +25,7 @@ PLANNED = {
     "genomics-pipeline": (2, 12, "dd7c3e1a72cf"),
     "knee": (3, 27, "403dd1f46fff"),
     "network": (20, 60, "fd20d1c3aeaa"),
-    "quickstart": (2, 8, "d261dfaba4c7"),
+    "quickstart": (2, 6, "5835556ce00a"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "stores": (20, 80, "e01801b6adfc"),
     "short-circuit": (10, 50, "5b47357e99ca"),
