@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,17 +13,21 @@ from density_study.workloads.base.rows import MIB_S, OPS_S, Array, Row, Rows, kn
 from density_study.workloads.rows.arrays.exact_sums import FINE
 from density_study.workloads.rows.arrays.spans import by_second
 
+FINE_S = 1.5
+"""Tools that write once a second are often late."""
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
 
 @dataclass(frozen=True)
 class Series:
-    """One rate. second: after the window's start, ascending. rate: mean of the second, in `unit`."""
+    """One rate. second: after the window's start, ascending. rate: mean of the second, in `unit`.
+    interval_s: in which it was measured, and over which it is spread evenly."""
 
     name: str
     unit: str
     second: Array
     rate: Array
+    interval_s: float = 1.0
 
 
 def rate_series(rows: Rows) -> Iterator[Series]:
@@ -31,8 +35,9 @@ def rate_series(rows: Rows) -> Iterator[Series]:
     transferred (MiB/s of TestDFSIO: the job's bytes split evenly over successful maps, and spread over each
     map), disk_read and disk_write (MiB/s of the hosts)."""
     trial = rows.trial
-    done = rows.arrays("operation_seconds", "second", "operations")
-    yield from _summed(trial, "operations", OPS_S, done["second"], done["operations"])
+    done = rows.arrays("operation_seconds", "second", "operations", "interval_s")
+    for one in _summed(trial, "operations", OPS_S, done["second"], done["operations"]):
+        yield replace(one, interval_s=float(done["interval_s"][0]))
     if window_s(trial) is not None:
         yield from _requested(rows)
         yield from _transferred(rows)
@@ -101,10 +106,11 @@ def _disks(rows: Rows) -> Iterator[Series]:
 
 def steadiness(trial: Row, series: Series) -> Row | None:
     """A row of `steadiness`: mean, sample standard deviation (n - 1) and coefficient of variation of whole
-    seconds of the window after the ramp-up (method 7). None without such seconds."""
+    seconds of the window after the ramp-up (method 7). None without such seconds, and where intervals are
+    longer: means of ten seconds vary less."""
     length_s = window_s(trial)
     busy = series.second[series.rate > 0]
-    if length_s is None or not len(busy):
+    if length_s is None or not len(busy) or series.interval_s > FINE_S:
         return None
     # the first and last busy second are partial, and around them a JVM starts or ends
     second = series.second

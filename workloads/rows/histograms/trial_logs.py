@@ -39,6 +39,7 @@ class TrialLogs:
     _merged: dict[tuple[str, str], Histogram] = field(default_factory=dict)
     _seconds: list[Array] = field(default_factory=list)
     _done: list[Array] = field(default_factory=list)
+    _lengths_s: list[Array] = field(default_factory=list)
 
     def add(self, intervals: pa.Table, facts: TrialFacts) -> None:
         """intervals: rows of `ycsb_histograms`."""
@@ -66,6 +67,7 @@ class TrialLogs:
         since_s = intervals["begun_s"].to_numpy()
         until_s = since_s + intervals["length_s"].to_numpy()
         span, second, inside_s = by_second(since_s, until_s, window)
+        self._lengths_s.append(until_s - since_s)
         self._seconds.append(second)
         self._done.append(
             intervals["counted"].to_numpy()[span] * (inside_s / (until_s - since_s)[span])
@@ -88,7 +90,13 @@ class TrialLogs:
             return schema.empty_table()
         order, begins = groups(second)
         done = exact_sums(np.concatenate(self._done)[order], begins)
-        named = {"trial": trial, "second": second[order][begins], "operations": done}
+        usual_s = float(np.median(np.concatenate(self._lengths_s)))
+        named = {
+            "trial": trial,
+            "second": second[order][begins],
+            "operations": done,
+            "interval_s": np.full(len(begins), usual_s),
+        }
         return table_of(named, schema, len(begins))
 
 
