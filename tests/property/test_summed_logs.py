@@ -85,6 +85,16 @@ def test_operations_of_a_second_are_the_sum_of_all_logs(run: int) -> None:
                 length_s = since_s + row["length_s"] - since_s
                 expected[second].append(sign * row["operations"] * (inside_s / length_s))
     assert by_second == {second: whole(done) for second, done in expected.items()} and by_second
+    assert {row["interval_s"] for row in operations.seconds("t").to_pylist()} == {1.0}
+
+
+def test_the_interval_of_operations_is_the_usual_one_of_the_logs() -> None:
+    rows, _ = intervals(random.Random(1))
+    place = rows.schema.get_field_index("length_s")
+    lengths_s = [10.0 if number % 3 else 0.4 for number in range(len(rows))]
+    operations = TrialLogs()
+    operations.add(rows.set_column(place, rows.schema.field(place), pa.array(lengths_s)), FACTS)
+    assert {row["interval_s"] for row in operations.seconds("t").to_pylist()} == {10.0}
 
 
 def test_a_trial_without_a_window_has_no_seconds() -> None:

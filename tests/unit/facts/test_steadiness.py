@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,3 +24,12 @@ def test_mean_and_deviation_are_those_of_the_seconds(ops_s: float, seconds: int)
     inner = rate[1:-1].tolist()
     assert found["mean"] == pytest.approx(statistics.fmean(inner))
     assert found["standard_deviation"] == pytest.approx(np.std(inner, ddof=1))
+
+
+def test_means_of_ten_seconds_are_no_variation_by_second() -> None:
+    """YCSB writes its status and logs every ten seconds, if it is not set otherwise."""
+    rate = np.repeat([900.0, 1100.0, 1000.0], 10)
+    trial = {"warm_up_s": 0.0, "window_start_epoch_s": 0.0, "window_end_epoch_s": 30.0}
+    series = Series("operations", "ops/s", np.arange(30), rate, 10.0)
+    assert steadiness(trial, series) is None
+    assert steadiness(trial, replace(series, interval_s=1.02)) is not None
