@@ -4,7 +4,7 @@ SHELL := /bin/bash
 VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
-FAST := tests/unit tests/property tests/golden
+FAST := tests/unit tests/golden
 # A busy machine makes trials invalid.
 ALONE := tests/live/test_study.py
 # What the user's shell says to other programs. `study` leaves out the rest by itself (cluster/state/shell.py).
@@ -68,13 +68,13 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: setup ## the fast half: lint, pages, and unit, property, golden tests without those of tests/thorough.txt
+check: setup ## the fast part: lint, pages, and unit and golden tests without those of tests/thorough.txt
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs fast
 
 fast: setup
-	$(BIN)/pytest -q -n 2 --hypothesis-profile=short -m "not thorough and not slow" $(FAST)
+	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
-test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (18 min)
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 	@$(BIN)/python -m tests.support.pages.word_counts
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)

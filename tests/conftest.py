@@ -28,12 +28,10 @@ _state = tempfile.TemporaryDirectory(prefix="density-study-tests-")
 os.environ["DENSITY_STUDY_STATE"] = _state.name
 
 # `make bench` measures speed; on a busy machine an example may take any time.
-# A commit passes or fails, whoever tests it and how often. `make live` draws other examples each time.
-settings.register_profile("same", deadline=None, derandomize=True)
+# A commit passes or fails, whoever tests it and how often. `make live` draws twice as many, others each time.
+settings.register_profile("same", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("anew", deadline=None, print_blob=True)
 settings.load_profile("same")
-# `make check` draws a fifth of the examples that `make test` draws.
-settings.register_profile("short", max_examples=20)
 
 
 class HangError(BaseException):
@@ -103,7 +101,6 @@ GROUPS = {
     "tests/dag/test_study_dag": "scenarios",
     "tests/dag/": "Airflow",
     "tests/spark/test_documented_commands": "documented commands",
-    "tests/spark/load/": "Spark, loads",
     "tests/spark/": "Spark",
     "tests/browser/": "pages",
     "tests/unit/analysis/report/": "pages",
@@ -116,12 +113,11 @@ GROUPS = {
     "tests/unit/analysis/capacity/": "plans",
     "tests/unit/analysis/test_validity": "verdicts",
     "tests/security/outputs/test_data_docs": "verdicts",
-    "tests/property/test_verdicts": "verdicts",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
 may run at a time, one Airflow serves many tests, and an analysed run, some pages, plans and the texts for
 users are created once per process. Great Expectations takes a second to import, which one process pays."""
-LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "Spark, loads", "pages",
+LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "pages",
                  "documented commands", "plans")  # fmt: skip
 """What starts last leaves workers idle."""
 

@@ -13,6 +13,8 @@ from tests.support.chromium import chromium
 from tests.support.summary_factory import FACTORIES
 from tests.support.summary_states import all_invalid, empty
 
+MAKERS = {**FACTORIES, "empty": empty, "all invalid": all_invalid}
+
 
 @pytest.fixture(scope="package")  # closed before other tests measure
 def browser() -> Iterator[Browser]:
@@ -42,11 +44,18 @@ def complaints(page: Page) -> list[str]:
     return messages
 
 
+class Reports(dict[str, Path]):
+    """Each is written when a test opens it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = self.folder / f"{name}.html"
+        write(MAKERS[name](), self[name])
+        return self[name]
+
+
 @pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
-    makers = {**FACTORIES, "empty": empty, "all invalid": all_invalid}
-    pages = {name: folder / f"{name}.html" for name in makers}
-    for name, path in pages.items():
-        write(makers[name](), path)
-    return pages
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    return Reports(tmp_path_factory.mktemp("reports"))

@@ -124,7 +124,7 @@ def test_a_screen_reader_gets_the_answer_first(page: Page, reports: dict[str, Pa
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("name", ["one", "eight"])
+@pytest.mark.parametrize("name", ["one", pytest.param("eight", marks=pytest.mark.slow)])
 def test_on_paper_no_chart_is_cut(page: Page, reports: dict[str, Path], name: str) -> None:
     open_report(page, reports[name], *A4_PX)
     draw_inside(page)

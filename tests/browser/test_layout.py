@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 
 from density_study.analysis.report.page import write
 from tests.support.chromium import draw_inside, open_report
+from tests.support.report_pages import PAGES
 from tests.support.summary_factory import one_block
 
 pytestmark = pytest.mark.browser
@@ -40,7 +41,7 @@ BROKEN = """() => { const found = [];
     return found; }"""
 
 
-@pytest.mark.parametrize("name", ["one", "eight", "talk"])
+@pytest.mark.parametrize("name", PAGES)
 def test_texts_of_charts_can_be_read_on_a_phone_and_are_not_blown_up(
     page: Page, reports: dict[str, Path], name: str
 ) -> None:
@@ -53,7 +54,7 @@ def test_texts_of_charts_can_be_read_on_a_phone_and_are_not_blown_up(
         assert not outside, width_px
 
 
-@pytest.mark.parametrize("name", ["one", "eight"])
+@pytest.mark.parametrize("name", ["one", pytest.param("eight", marks=pytest.mark.slow)])
 def test_no_text_of_a_chart_is_cut_off(page: Page, reports: dict[str, Path], name: str) -> None:
     open_report(page, reports[name], 1400)
     page.add_style_tag(content=EVERYTHING)
@@ -62,7 +63,7 @@ def test_no_text_of_a_chart_is_cut_off(page: Page, reports: dict[str, Path], nam
 
 
 @pytest.mark.parametrize("width_px", [1400, 1200])
-@pytest.mark.parametrize("name", ["one", "eight", "talk", "all invalid"])
+@pytest.mark.parametrize("name", [*PAGES, pytest.param("all invalid", marks=pytest.mark.slow)])
 def test_no_table_is_wider_than_a_desktop_window(
     page: Page, reports: dict[str, Path], name: str, width_px: int
 ) -> None:

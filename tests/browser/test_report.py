@@ -13,6 +13,7 @@ from density_study.analysis.report.page import write
 from density_study.analysis.summary.summary import Summary
 from tests.browser.reading import ROWS, stored_number
 from tests.support.chromium import draw_inside, open_report
+from tests.support.report_pages import PAGES
 from tests.support.summary_factory import FACTORIES, one_block
 
 pytestmark = pytest.mark.browser
@@ -24,7 +25,7 @@ INSIDE = 6
 STATES = "[...document.querySelectorAll('[data-chart]')].map(one => ({...one.dataset}))"
 
 
-@pytest.mark.parametrize("name", FACTORIES)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_chart_is_drawn_without_a_console_message(
     page: Page, complaints: list[str], reports: dict[str, Path], name: str
 ) -> None:
@@ -44,7 +45,7 @@ def test_every_chart_is_drawn_without_a_console_message(
     assert all(role == ["img", True] for role in page.evaluate(roles))
 
 
-@pytest.mark.parametrize("name", FACTORIES)
+@pytest.mark.parametrize("name", PAGES)
 def test_drawn_numbers_are_those_of_summary_json(
     page: Page, reports: dict[str, Path], name: str
 ) -> None:
@@ -102,7 +103,10 @@ def test_colours_follow_the_scheme(
 
 
 @pytest.mark.parametrize("width_px", [1200, 390, 360])
-@pytest.mark.parametrize("name", ["one", "eight", "all invalid"])
+@pytest.mark.parametrize(
+    "name",
+    ["one", *(pytest.param(name, marks=pytest.mark.slow) for name in ("eight", "all invalid"))],
+)
 def test_the_page_is_no_wider_than_its_window(
     page: Page, reports: dict[str, Path], name: str, width_px: int
 ) -> None:

@@ -23,7 +23,7 @@ WIDE = ("index.html", "install.html", "workloads.html", "how-to/measure-your-clu
         "tutorials/vms.html", "reference/study-file.html", "reference/validity-rules.html")  # fmt: skip
 """Pages with the widest tables and commands, among them."""
 
-pytestmark = [pytest.mark.browser, pytest.mark.thorough]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
+from density_study.cluster.state.atomic import locked
 from density_study.dags.airflow_home.home import Home, migrate_once, project_root
 
 
@@ -22,10 +20,11 @@ def furnish(root: Path) -> Path:
     return root
 
 
-@cache
 def _database() -> Path:
-    root = Path(tempfile.mkdtemp(prefix="airflow-"))
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    """One for all processes of pytest, and for later runs, until Airflow has another version."""
+    root = project_root() / ".pytest_cache" / "airflow"
+    root.mkdir(parents=True, exist_ok=True)
     place = Home(root, project_root())
-    migrate_once(place.command_database, {**os.environ, **place.command_environment()})
+    with locked(root / "lock"):  # several processes may be the first
+        migrate_once(place.command_database, {**os.environ, **place.command_environment()})
     return place.command_database

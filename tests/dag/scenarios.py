@@ -40,9 +40,6 @@ def main(folder: Path) -> None:
     for name in SCENARIOS:
         text = backend.STUDY.replace("study: tiny", f"study: {name}")
         (folder / "studies" / f"{name}.yaml").write_text(text)
-    from density_study.dags.airflow_home.home import migrate_once
-
-    migrate_once(home.command_database, home.command_environment())
     _start_last_task_first()
     _without_retry_delay()
     results = {name: _run(folder / "runs", name, faults) for name, faults in SCENARIOS.items()}

@@ -82,6 +82,7 @@ def command(tmp_path: Path, airflow_home: Path) -> Iterator[Command]:
         psutil.Process(process.pid).kill()
 
 
+@pytest.mark.slow
 def test_success_runs_the_plan_and_exits_0(command: Command) -> None:
     process = command.start()
     out, err = process.communicate(timeout=120)

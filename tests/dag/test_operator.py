@@ -159,6 +159,7 @@ def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web, hook: Ho
     assert built["start_date"] > ended
 
 
+@pytest.mark.slow
 def test_an_unknown_key_is_refused_and_starts_nothing(web: Web) -> None:
     study = Study(web, "misspelt")
     run_id = study.trigger(frsh=True)

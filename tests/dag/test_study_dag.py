@@ -14,6 +14,7 @@ import pytest
 from density_study.dags.airflow_home.home import Home, project_root
 from density_study.dags.stages.task_names import trial_task
 from density_study.jobs.stage_names import STAGE_NAMES
+from tests.dag.furnished import furnish
 
 pytestmark = pytest.mark.dag
 PARSED_WITHIN_S = 0.3
@@ -24,6 +25,7 @@ ANALYSIS = [f"analysis.{stage}" for stage in STAGE_NAMES]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("scenarios")
+    furnish(folder / "airflow")
     argv = [sys.executable, "-m", "tests.dag.scenarios", str(folder)]
     ended = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]

@@ -20,7 +20,7 @@ from density_study.workloads.execution.run import has_ended
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web
 
-pytestmark = pytest.mark.dag
+pytestmark = [pytest.mark.dag, pytest.mark.slow]
 
 
 def test_the_scheduler_executes_the_plans_order_one_step_at_a_time(

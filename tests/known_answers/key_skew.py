@@ -178,7 +178,10 @@ def shared(one: Draw, other: Draw) -> float:
 
 KNOWN = (
     KnownAnswer(
-        "key-skew", "Are keys as skewed as the study says, at any number of threads?", skew
+        "key-skew",
+        "Are keys as skewed as the study says, at any number of threads?",
+        skew,
+        quick=False,
     ),
     KnownAnswer(
         "warm-up-keys", "Does the warm-up read the rows that the trial reads?", overlap, quick=False

@@ -14,7 +14,6 @@ IN_MAKE_TEST = frozenset(
         "test_over_ssh",
         "test_stalling_store",
         "test_study",
-        "test_ycsb_binding",
     }
 )
 """Part of `make test`, except for tests marked slow. The others run in `make live`: together

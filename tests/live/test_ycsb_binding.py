@@ -25,7 +25,6 @@ __all__ = ["hbase", "loaded"]  # fixtures
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
 
 
-@pytest.mark.slow
 def test_presplit_load_is_even_settles_and_is_restored(loaded: StandaloneHBase) -> None:
     before = loaded.tool("state --table usertable + count --table usertable")
     assert before["count"]["rows"] == RECORDS

@@ -33,6 +33,7 @@ from tests.property.support.bulk_files import (
     nodecpu_text,
     rows_of,
 )
+from tests.property.support.quarters import QUARTERS, quarter_of
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 OF_TRIALS = ("latency_percentiles", "operation_seconds")
@@ -57,10 +58,11 @@ def test_a_whole_file(number: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_every_mutated_file(tmp_path: Path) -> None:
+@QUARTERS
+def test_every_mutated_file(quarter: int, tmp_path: Path) -> None:
     """Seeded: a failure is reproducible, and shows its number."""
     samples = bases()
-    for number in range(MUTATED):
+    for number in quarter_of(MUTATED, quarter):
         rng = random.Random(number)
         (kind, data), (_, other) = rng.choice(samples), rng.choice(samples)
         damaged = mutate(data, other, rng)

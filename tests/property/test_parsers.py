@@ -22,6 +22,7 @@ from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.status import parse_status
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
 from tests.property.support.accounts import numbers_in, parsed
+from tests.property.support.quarters import QUARTERS, quarter_of
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 MUTATED = 100_000 if DEEP else 3_000
@@ -39,9 +40,10 @@ def test_unmodified_samples_are_parsed(sample: Sample) -> None:
     assert result.rows or result.quarantined or "header_only" in sample.name
 
 
-def test_mutated_samples_give_rows_or_a_parse_error() -> None:
+@QUARTERS
+def test_mutated_samples_give_rows_or_a_parse_error(quarter: int) -> None:
     """Seeded: a failure is reproducible, and shows its number."""
-    for number in range(MUTATED):
+    for number in quarter_of(MUTATED, quarter):
         rng = random.Random(number)
         sample, other = rng.choice(ALL), rng.choice(ALL)
         data = mutate(sample.data, other.data, rng)

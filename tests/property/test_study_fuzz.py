@@ -89,12 +89,12 @@ def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
 
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 8))]
+    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 16))]
 )
 def test_a_damaged_study_is_planned_or_refused(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seeds = range(part * SHORT // 8, (part + 1) * SHORT // 8)
+    seeds = range(part * SHORT // 16, (part + 1) * SHORT // 16)
     counts = outcomes(seeds, tmp_path, monkeypatch)
     assert counts["planned"] > len(seeds) // 40 and counts["refused"] > len(seeds) // 4
 

@@ -54,7 +54,7 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
     return "valid" if within or rule.broken == "flag" else rule.broken
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(  # the library takes its time for each, regardless of the rows; a row has a value for every check
     max_examples=3, suppress_health_check=[HealthCheck.large_base_example]
 )

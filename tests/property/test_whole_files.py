@@ -26,6 +26,7 @@ from tests.property.support.bulk_files import (
     nodecpu_text,
     rows_of,
 )
+from tests.property.support.quarters import QUARTERS, quarter_of
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 FORMS = ("0", "00", "007", "1.", ".5", ".", "1..5", "1.2.3", "1.5.", "0.1", "-0", "-1", "+1", "1e2",
@@ -112,11 +113,12 @@ def test_files_without_rows_or_bytes_are_read(kind: str, tmp_path: Path) -> None
 
 
 @pytest.mark.thorough
+@QUARTERS
 @pytest.mark.parametrize("kind", BULK)
-def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
+def test_every_mutated_batch(kind: str, quarter: int, tmp_path: Path) -> None:
     """Seeded: a failure is reproducible, and shows its number."""
     samples = [*plain(kind), *(data for of, data in bases() if of == kind)]
-    for number in range(MUTATED // 6):
+    for number in quarter_of(MUTATED // 6, quarter):
         rng = random.Random(number)
         contents = rng.choices(samples, k=rng.randint(1, 4))
         spoilt = [

@@ -1,10 +1,10 @@
 """Every command on README and the other pages works as shown.
 
 A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
-folder with the contents of a checkout. Inline commands run one by one. SIMULATED and NOT_HERE have
-what is not executed as shown, each with its reason. Commands shown by name only, without required
-arguments, run with `--help`, which this process parses as shown. The blocks of the pages in WALKED are
-walked by tests/live/walks.
+folder with the contents of a checkout; what needs no shell runs in this process. Inline commands run
+one by one. SIMULATED and NOT_HERE have what is not executed as shown, each with its reason. Commands
+shown by name only, without required arguments, run with `--help`, which this process parses as shown.
+The blocks of the pages in WALKED are walked by tests/live/walks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -25,6 +24,7 @@ from density_study.dags.cli.main import app
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.planning.planned_study import plan_study
 from tests.bench.made_run import Size, make_run
+from tests.security.lossless import each_write
 from tests.support.pages.blocks import COMMANDS, blocks
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
@@ -68,9 +68,7 @@ SIMULATED = (
         "--help",
         "needs more host counts: tests/live/walks/test_sizing.py",
     ),
-    ("study capacity fit capacity-curve", "--help", "the same"),
     ("study airflow", "--help", "runs until it is stopped: tests/dag"),
-    ("study doctor mine.yaml", "--help", "the reader's hosts: tests/live/walks/test_sizing.py"),
     ("study reap --claim", "--help", "the run is the user's own: tests/unit/dags"),
     (f"study rm {RUN}", "--help", "asks on a terminal: tests/unit/dags"),
     ("study setup", "--help", "minutes: tests/fresh"),
@@ -103,12 +101,23 @@ REPLACED = {
     "| ssh root@192.0.2.10 sh": "| sh -n",  # reads the script, and runs nothing
     '"$GITHUB_STEP_SUMMARY"': "summary.md",
 }
-WALKED = ("existing-cluster", "two-hosts", "vms")
+WALKED = ("existing-cluster", "size-a-cluster", "two-hosts", "vms")
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
     f"study capacity fit --points {EXAMPLES}/points.csv -o model.json",
     f"study capacity import-trace {EXAMPLES}/trace.txt --genomes 2 -o profile.yaml",
 )
+WITHOUT_A_SHELL = re.compile(
+    r"study (capacity import-trace|plan|example|schema|list|status|reap|sudo-rules|import|stack|--version)"
+    r"\b[^|'\"$~&;]*"
+)
+LATER = re.compile(
+    r"^(study (report|compare|export|rehearse|capacity (check|explain|fit|size|years|carry)) "
+    r"|study import others$|spark-submit|apt-get)(?!.*--help)|^python -m ",
+    re.MULTILINE,
+)
+"""`make live` executes these, and `make test` reads their options: those that need analysed runs, each of
+which starts Spark; those that simulate; programs of developers; and `apt-get`, which needs a mirror."""
 NAMES = re.compile(
     r"(study capacity( [a-z-]+)?|spark-submit"
     r"|study (report|compare|export|plan|init|doctor|rm|stack( [a-z]+)?|import|up|shell|rehearse))"
@@ -177,9 +186,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     (folder / "others").mkdir()
     shutil.copy(YCSB_OUTPUT, folder / "others")
-    for command_line in MADE:
-        done = run(f". .venv/bin/activate\n{command_line}", folder, environment(folder))
-        assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -213,38 +219,55 @@ def test_a_walked_page_has_a_walk(page: str) -> None:
     assert any(f'"tutorials/{page}.md"' in walk.read_text() for walk in walks)
 
 
-def _marked(shown: str) -> Any:
-    """Some commands are executed in `make live` only: those that need analysed runs, each of which
-    starts Spark, and `apt-get`, which needs a mirror of Debian."""
-    later = re.search(
-        r"^(study (report|compare|export) |study import others$|spark-submit|apt-get)(?!.*--help)",
-        SCRIPTS[shown],
-        re.MULTILINE,
-    )
-    return pytest.param(shown, marks=[pytest.mark.slow] if later else [])
-
-
-@pytest.mark.parametrize("shown", [_marked(shown) for shown in SCRIPTS])
-def test_a_command_works_as_shown(shown: str, request: pytest.FixtureRequest) -> None:
-    lines = SCRIPTS[shown].splitlines()
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param(shown, marks=[pytest.mark.slow] if LATER.search(SCRIPTS[shown]) else [])
+        for shown in SCRIPTS
+    ],
+)
+def test_a_command_works_as_shown(
+    shown: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = SCRIPTS[shown]
+    lines = script.splitlines()
     if all(line.startswith("study ") and line.endswith(" --help") for line in lines):
         for line in lines:
-            answer = CliRunner().invoke(app, shlex.split(line)[1:])
-            assert answer.exit_code == 0, answer.output
+            is_parsed(line)
         return
     checkout: Path = request.getfixturevalue("checkout")
+    if all(map(WITHOUT_A_SHELL.fullmatch, lines)):
+        monkeypatch.chdir(checkout)
+        monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(checkout / ".runtime"))
+        assert [each_write.run(*line.split()[1:]) for line in lines] == [0] * len(lines)
+        return
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
     env = environment(checkout)
-    if re.search("study (compare|export) [^-]", SCRIPTS[shown]):
+    if re.search("study (compare|export) [^-]", script):
         analyse_first(checkout, activate, env)
-    if "apt-get" in SCRIPTS[shown]:
+    if "model.json" in script and not (checkout / "model.json").exists():
+        for line in MADE:
+            assert run(f"{activate}\n{line}", checkout, env).returncode == 0
+    if "apt-get" in script:
         env |= package_lists(checkout / "apt")
-    lines = SCRIPTS[shown].splitlines()
     here = "\n".join(line for line in lines if not line.startswith(tuple(NOT_HERE)))
     done = run(f"{activate}\n{here}", checkout, env)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    read = ["bash", "-n", "-c", SCRIPTS[shown]]
+    read = ["bash", "-n", "-c", script]
     assert not subprocess.run(read, capture_output=True, check=False).stderr
+
+
+def test_the_options_of_what_runs_later_are_known() -> None:
+    later = [script for script in SCRIPTS.values() if LATER.search(script)]
+    lines = [line for script in later for line in script.splitlines() if line.startswith("study ")]
+    assert len(lines) > 10
+    for line in lines:
+        is_parsed(f"{line.partition('|')[0].partition('>')[0]} --help")
+
+
+def is_parsed(line: str) -> None:
+    answer = CliRunner().invoke(app, shlex.split(line)[1:])
+    assert answer.exit_code == 0, (line, answer.output)
 
 
 def package_lists(folder: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from density_study.workloads import tables
 from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 UNKNOWN = "the CPU use of the cluster's hosts is unknown"
 # what watches `here`: a worker's host or the client's; and which hosts nobody watches

@@ -18,6 +18,7 @@ from tests.spark.conftest import Analysed
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.slow
 def test_tasks_find_what_this_process_finds(
     spark: SparkSession, world: Analysed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

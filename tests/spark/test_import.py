@@ -18,7 +18,7 @@ from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 from tests.spark.support.import_maps import write_map
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SOUND = ("write", "read", "load", "mixed", "scan", "scan_v2", "several")
 

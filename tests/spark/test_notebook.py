@@ -76,6 +76,7 @@ def throughputs(world: Analysed) -> dict[tuple[str, str], list[float]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_exported_table_opens_in_spark(
     world: Analysed, spark: SparkSession, tmp_path: Path
 ) -> None:

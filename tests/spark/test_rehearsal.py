@@ -40,6 +40,7 @@ workloads:
 """
 
 
+@pytest.mark.slow
 def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_path: Path) -> None:
     file = parse_study(STUDY, "rehearsed.yaml", {})
     seen = foreseen(file, tmp_path, named_effects("none"), Noise())

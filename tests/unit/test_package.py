@@ -34,7 +34,9 @@ import sys
 from pathlib import Path
 sys.modules |= dict.fromkeys(("pandas", "pyarrow", "pyspark", "airflow", "altair", "duckdb", "hdrh"))
 from density_study.analysis import capacity
+from density_study.analysis.capacity.sizing import turnaround
 from density_study.dags.cli.main import app
+turnaround.GENOMES, turnaround.SIMULATIONS = 60, 16
 examples = Path(capacity.__file__).parent / "inputs" / "examples"
 app(["capacity", "fit", "--points", str(examples / "points.csv"), "-o", "model.json"], standalone_mode=False)
 app(["capacity", "size", "--genomes-per-day", "20", "--hosts", str(examples / "catalog.yaml"),

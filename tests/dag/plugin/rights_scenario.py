@@ -47,9 +47,6 @@ class Rights:
 def main(folder: Path) -> None:
     home = Home(folder / "airflow", project_root())
     os.environ.update(home.command_environment())
-    from density_study.dags.airflow_home.home import migrate_once
-
-    migrate_once(home.command_database, home.command_environment())
     from airflow.api_fastapi.core_api import security
     from fastapi.testclient import TestClient
 

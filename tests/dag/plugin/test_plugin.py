@@ -20,6 +20,7 @@ from density_study.analysis.hub.page import rebuild
 from density_study.analysis.report.page import write
 from density_study.cluster.state.journal import run_folders
 from density_study.dags.airflow_home.home import project_root
+from tests.dag.furnished import furnish
 from tests.dag.web import Study
 from tests.support.chromium import chromium
 from tests.support.made_runs.nightly_runs import nightly, run_id, whole
@@ -105,6 +106,7 @@ def page(browser: Browser, ui: Served) -> Iterator[Page]:
         yield opened
 
 
+@pytest.mark.slow
 def test_without_a_login_nothing_is_served(ui: Served) -> None:
     for path in ("", f"{NIGHTLY}/index.html", f"{NIGHTLY}/none.html", "dag-run?dag_id=d&run_id=r"):
         answer = ui.get(path, headers={})
@@ -123,6 +125,7 @@ def test_without_a_login_nothing_is_served(ui: Served) -> None:
         assert requests.request(method, url, headers=ui.login, timeout=60).status_code == 405
 
 
+@pytest.mark.slow
 def test_with_the_login_hub_and_reports_are_served(ui: Served) -> None:
     hub = ui.get("")
     assert hub.status_code == 200 and ui.title in hub.text
@@ -137,6 +140,7 @@ def test_with_the_login_hub_and_reports_are_served(ui: Served) -> None:
     assert ui.get(f"{NIGHTLY}/summary.json").json()["run"] == run_id(1)
 
 
+@pytest.mark.slow
 def test_a_dag_run_leads_to_its_report(ui: Served) -> None:
     answer = ui.get(ui.of_dag_run)
     assert answer.status_code == 307
@@ -147,6 +151,7 @@ def test_a_dag_run_leads_to_its_report(ui: Served) -> None:
     assert ui.get(f"dag-run?dag_id={ui.study.dag}").status_code == 422
 
 
+@pytest.mark.slow
 def test_a_run_without_a_report_shows_its_state(ui: Served) -> None:
     run = ui.study.run
     report = run.root / "report" / "index.html"
@@ -159,6 +164,7 @@ def test_a_run_without_a_report_shows_its_state(ui: Served) -> None:
     assert f"Run {run.id} of study {ui.study.name}: ok, 4 of 4 trials done." in answer.text
 
 
+@pytest.mark.slow
 def test_nothing_outside_the_reports_can_be_read(ui: Served) -> None:
     """The paths as they are, with dots and slashes encoded once, and twice."""
     read = []
@@ -188,12 +194,14 @@ def links_beside(ui: Served) -> Iterator[list[str]]:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_links_lead_nowhere(ui: Served, links_beside: list[str]) -> None:
     for path in links_beside:
         assert ui.get(path).status_code == 404, path
 
 
 def test_rights_of_a_reader_who_may_read_one_dag(tmp_path: Path) -> None:
+    furnish(tmp_path / "airflow")
     argv = [sys.executable, "-m", "tests.dag.plugin.rights_scenario", str(tmp_path)]
     ended = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
@@ -216,6 +224,7 @@ def test_rights_of_a_reader_who_may_read_one_dag(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_report_opens_in_the_dag_run(page: Page, ui: Served) -> None:
     page.goto(f"{ui.base}/dags/{ui.study.dag}/runs/{quote(ui.dag_run)}")
     page.locator("a[title=Report]").click()
@@ -223,6 +232,7 @@ def test_the_report_opens_in_the_dag_run(page: Page, ui: Served) -> None:
     expect(report.locator("body")).to_have_text("a report")
 
 
+@pytest.mark.slow
 def test_the_hub_opens_in_the_ui_and_leads_to_reports(page: Page, ui: Served) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -239,6 +249,7 @@ def test_the_hub_opens_in_the_ui_and_leads_to_reports(page: Page, ui: Served) ->
     assert errors == []
 
 
+@pytest.mark.slow
 def test_a_page_that_the_frame_cannot_show_says_so(page: Page, ui: Served) -> None:
     page.goto(f"{ui.base}/plugin/density-study")
     frame = page.frame_locator("iframe[title='Study results']")

@@ -109,6 +109,7 @@ def test_a_folder_that_another_user_took_is_refused_and_another_one_will_do(
         hosts.on("h1", "sh", "-c", f"[ ! -e {aside} ] || mv {aside} {taken}")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("controller")
 def test_a_cluster_measures_and_leaves_nothing(hosts: Hosts, tmp_path: Path) -> None:
     check_whole_study(hosts, physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")

@@ -76,7 +76,7 @@ def test_every_write_of_an_export(
     fail_each(command, place, capsys, emptied(place), FEW, 29, parts=True)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_write_of_a_capacity_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,8 +30,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.thorough
-def test_every_write_of_a_plan_a_chart_and_a_profile(
+@pytest.mark.slow
+def test_every_write_of_a_plan_and_a_chart(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "place"
@@ -40,10 +40,15 @@ def test_every_write_of_a_plan_a_chart_and_a_profile(
     for arguments in (
         ("size", *asked, "-o", place / "plans" / "plan.json"),
         ("whatif", *asked, "-o", place / "chart.svg"),
-        ("import-trace", EXAMPLES / "trace.txt", "-o", place / "mine.yaml"),
     ):
         command = lambda: run("capacity", *arguments)  # noqa: B023, E731
         fail_each(command, place, capsys, emptied(place), FEW)
+
+
+def test_every_write_of_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "place"
+    trace = ("capacity", "import-trace", EXAMPLES / "trace.txt", "-o", place / "mine.yaml")
+    fail_each(lambda: run(*trace), place, capsys, emptied(place), FEW)
 
 
 @pytest.fixture
@@ -56,7 +61,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     return made
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_write_of_an_added_version(
     toy: ToyStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,9 +40,8 @@ def results(root: Path) -> dict[str, bytes]:
     return found | {"summary.json": re.sub(rb"\d+\.\d+(?=\s)", b"#", summary)}
 
 
-@pytest.mark.parametrize(
-    "many", [pytest.param(1, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("many", [1, 20])
 def test_each_write_of_an_analysis(
     many: int, measured: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -81,7 +80,7 @@ def test_each_write_of_an_analysis(
     assert tried >= 8 and (measured / "report/index.html").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_page_that_is_not_written_for_a_moment_is_missed(measured: Path) -> None:
     """Great Expectations only logs it, and goes on."""
     pipeline.run_stage("ingest", measured)
@@ -117,13 +116,8 @@ def report(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @needs_root
-@pytest.mark.parametrize(
-    "free",
-    [
-        pytest.param((0, 200), marks=pytest.mark.thorough),
-        pytest.param((0, 16, 80, 200, 500, 1000), marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("free", [(0, 200), (0, 16, 80, 200, 500, 1000)])
 def test_a_report_on_disks_of_all_sizes(
     free: tuple[int, ...], measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +145,7 @@ def test_a_report_on_disks_of_all_sizes(
 
 
 @needs_root
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_report_on_a_read_only_disk(
     measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,7 +117,7 @@ def test_a_range_of_a_schedule_is_not_counted_out(schedule: str) -> None:
     [
         "study: s\nhosts: [" + "{name: a}, " * 5000 + "]\n",
         "study: s\nfactors: {configuration: {" + ", ".join(f"a{n}: {{}}" for n in range(4000)) + "}}\n",
-        "study: s\nworkloads: [" + "{ycsb: {}}, " * 3000 + "]\n",
+        pytest.param("study: s\nworkloads: [" + "{ycsb: {}}, " * 3000 + "]\n", marks=pytest.mark.slow),
         "study: s\nslo: {" + ", ".join(f"a{n}: 1 ms" for n in range(4000)) + "}\n",
         "x: " + "1:" * 8000 + "1\n",
         "x: 0b" + "1" * 16000 + "\n",
@@ -143,13 +143,16 @@ def test_a_large_study_is_refused_soon(text: str) -> None:
     ("path", "value", "says"),
     [
         (("workloads", 0, "ycsb", "threads"), list(range(1, 8000)), "test cases"),
-        (("workloads", 0, "ycsb", "latency_at"), [f"{n}/s" for n in range(1, 8000)], "test cases"),
         (("workloads", 0, "ycsb", "records"), list(range(1000, 9000)), "test cases"),
-        (("factors", "stack"), [{"hadoop": f"3.4.{n}"} for n in range(3000)], "topologies"),
+        (("factors", "stack"), [{"hadoop": f"3.4.{n}"} for n in range(600)], "topologies"),
+        pytest.param(("workloads", 0, "ycsb", "latency_at"), [f"{n}/s" for n in range(1, 8000)],
+                     "test cases", marks=pytest.mark.slow),
+        pytest.param(("factors", "stack"), [{"hadoop": f"3.4.{n}"} for n in range(3000)],
+                     "topologies", marks=pytest.mark.slow),
         (("repetitions",), 1000, ""),
     ],
     ids=lambda value: str(value)[-20:],
-)
+)  # fmt: skip
 def test_long_lists_are_not_multiplied_out(path: Path, value: object, says: str) -> None:
     document = {key: LOCAL[key] for key in ("study", "hosts", "factors", "workloads")}
     tracemalloc.start()

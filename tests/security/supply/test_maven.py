@@ -43,6 +43,7 @@ def recipe(
         yield toy
 
 
+@pytest.mark.slow
 def test_maven_asks_the_users_mirror_by_his_proxy_and_login_for_jars_and_poms_alone(
     recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -60,7 +61,9 @@ def test_maven_asks_the_users_mirror_by_his_proxy_and_login_for_jars_and_poms_al
     assert sorted(path.name for path in kept.rglob("*.jar")) == ["a-1.jar", "b-1.jar"]
 
 
-@pytest.mark.parametrize("place", ["repository", "local repository"])
+@pytest.mark.parametrize(
+    "place", ["repository", pytest.param("local repository", marks=pytest.mark.slow)]
+)
 def test_a_tampered_jar_is_refused_by_name(
     place: str, recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -77,6 +80,7 @@ def test_a_tampered_jar_is_refused_by_name(
     assert not stack_home("toy").exists()
 
 
+@pytest.mark.slow
 def test_a_tampered_pom_that_adds_a_jar_is_refused_by_that_jars_name(
     recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -95,6 +99,7 @@ def test_a_tampered_pom_that_adds_a_jar_is_refused_by_that_jars_name(
         ensure("toy")
 
 
+@pytest.mark.slow
 def test_a_jar_that_its_checksum_contradicts_is_refused(
     recipe: Recipe, repository: Repository
 ) -> None:

@@ -38,7 +38,13 @@ def listed(folder: Path, code: str, points: str) -> subprocess.CompletedProcess[
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=[] if way in ("raises", "exits") else pytest.mark.slow)
+        for way in WAYS
+    ],
+)
 def test_a_package_that_fails_is_named(way: str, tmp_path: Path) -> None:
     done = listed(tmp_path, *WAYS[way])
     assert done.returncode == 2, (done.stdout, done.stderr)

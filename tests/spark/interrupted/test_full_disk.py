@@ -21,7 +21,7 @@ from density_study.dags.cli import import_command
 from density_study.jobs import pipeline
 from tests.support.hostile.failing_writes import Writes, watched
 
-pytestmark = [pytest.mark.spark, pytest.mark.thorough]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SAMPLES = Path(__file__).parents[2] / "samples"
 POINTS = 3
 """Writes of each stage that fail, over its whole length."""

@@ -22,7 +22,7 @@ from tests.spark.conftest import Analysed
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 V1, V2 = "b1-v1-flash", "b1-v2-flash"
 SIZES = {"small": 250_000, "middle": 500_000, "large": 1_000_000}

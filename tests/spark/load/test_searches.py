@@ -19,7 +19,7 @@ from density_study.workloads.record.record import read_manifest
 from density_study.workloads.tables.store import read_table
 from tests.support.search_factory import search_run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

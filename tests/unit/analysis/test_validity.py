@@ -240,8 +240,8 @@ def test_a_check_that_the_library_could_not_run_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("row", "ours", "theirs"),
     [
-        pytest.param({"work_share": 0.5}, "satisfied", "violated", marks=pytest.mark.thorough),
-        pytest.param({"work_share": None}, "satisfied", "unknown", marks=pytest.mark.thorough),
+        pytest.param({"work_share": 0.5}, "satisfied", "violated", marks=pytest.mark.slow),
+        pytest.param({"work_share": None}, "satisfied", "unknown", marks=pytest.mark.slow),
         ({"work_share": 1.0}, "violated", "satisfied"),
     ],
 )
@@ -283,7 +283,7 @@ def test_data_docs_show_every_suite_and_replace_the_old_ones(tmp_path: Path) -> 
     assert [path.name for path in docs.parent.iterdir()] == ["data_docs"]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_no_telemetry_is_sent_to_the_librarys_makers(tmp_path: Path) -> None:
     """In any environment. A file: below `python -c` PySpark assumes a test run, and exits."""
     script = tmp_path / "told.py"

@@ -92,7 +92,9 @@ def test_each_question_ends_at_the_first_look_that_answers_it(run: Run, world: W
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("killed_after", [3, 20, 41, 45])
+@pytest.mark.parametrize(
+    "killed_after", [41, *(pytest.param(steps, marks=pytest.mark.slow) for steps in (3, 20, 45))]
+)
 def test_a_killed_run_makes_the_same_decisions(run: Run, world: World, killed_after: int) -> None:
     carry_on(run, killed_after)
     again = load_run(run.root)

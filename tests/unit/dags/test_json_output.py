@@ -44,7 +44,7 @@ def test_nothing_to_reap(spec: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     model = printed("capacity", "fit", "--points", str(EXAMPLES / "points.csv"))

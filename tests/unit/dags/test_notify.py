@@ -158,7 +158,13 @@ def test_a_slow_level_that_became_usual_is_no_recovery(tmp_path: Path, sent: lis
 
 
 @pytest.mark.usefixtures("watchdog")
-@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(how, marks=pytest.mark.slow if number % 3 else ())
+        for number, how in enumerate(HOSTILE)
+    ],
+)
 def test_a_damaged_comparison_of_an_earlier_run_hides_no_recovery(
     how: str, tmp_path: Path, sent: list[Any]
 ) -> None:

@@ -85,7 +85,7 @@ def hosts(folder: Path, disk: Path) -> Study:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("disk_type", ["flash", "auto"])
+@pytest.mark.parametrize("disk_type", ["auto", pytest.param("flash", marks=pytest.mark.slow)])
 def test_no_system_call_of_a_plan_writes(tmp_path: Path, disk_type: str) -> None:
     (tmp_path / "disk").mkdir()
     written(tmp_path, tmp_path / "disk", disk_type)
@@ -208,7 +208,7 @@ def test_an_auto_disk_gets_a_compared_disk_type_that_has_no_disk(
     assert disk_types == expected
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_plan_reports_a_disk_too_small_for_the_study(tmp_path: Path) -> None:
     free_gib = shutil.disk_usage(tmp_path).free // 2**30

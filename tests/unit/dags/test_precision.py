@@ -85,7 +85,7 @@ def test_repetitions_end_at_the_first_look_that_is_precise(
     assert list(_bad_trials(run)) == []
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_comparisons_that_are_not_precise_get_every_repetition(
     run: Run, world: World, rates: Callable[[float], None]
 ) -> None:
@@ -109,7 +109,9 @@ def test_comparisons_that_are_not_precise_end_with_the_budget(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("killed_after", [3, 40, 60, 75])
+@pytest.mark.parametrize(
+    "killed_after", [40, *(pytest.param(steps, marks=pytest.mark.slow) for steps in (3, 60, 75))]
+)
 def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(
     run: Run, world: World, rates: Callable[[float], None], killed_after: int
 ) -> None:
@@ -123,7 +125,7 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(
     assert ended.repetition == 5
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_repetition_that_has_begun_is_finished(
     run: Run, world: World, rates: Callable[[float], None]
 ) -> None:

@@ -107,6 +107,7 @@ def test_effects_of_a_factor_that_does_not_exist_are_refused(tmp_path: Path) -> 
     assert "disk_type" in refused.value.remedy
 
 
+@pytest.mark.slow
 def test_more_noise_decides_less(tmp_path: Path) -> None:
     small = FASTER.replace("1.2", "1.05")
     calm, noisy = (decided(tmp_path, small, 40, f"builds={part}%") for part in (1, 15))
@@ -114,6 +115,7 @@ def test_more_noise_decides_less(tmp_path: Path) -> None:
     assert right[0] == 1.0 and right[1] is not None and right[1] < 0.5
 
 
+@pytest.mark.slow
 def test_without_effects_there_is_nothing_to_decide_and_claims_are_rare(tmp_path: Path) -> None:
     found = decided(tmp_path, "none", 100)
     assert [one.truth for one in found.by_id.values()] == ["inconclusive"]

@@ -17,7 +17,7 @@ HOSTS = (1, 2, 4, 6, 8, 12)
 
 @pytest.mark.parametrize(
     "shape",
-    [*(pytest.param(s, marks=pytest.mark.thorough) for s in ("form", "power", "usl")), "wiggle"],
+    [*(pytest.param(s, marks=pytest.mark.slow) for s in ("form", "power", "usl")), "wiggle"],
 )
 def test_interior_counts_are_within_the_goals_and_intervals_cover(shape: Shape) -> None:
     misses = hold_out(measured(truths(25, 7, shape=shape), HOSTS, seed=8, repetitions=3), "hosts")
@@ -50,7 +50,7 @@ def test_predictions_of_the_next_larger_count_and_an_intermediate_density() -> N
     assert {m.vms_per_host for m in hold_out(points, "density")} == {2, 3, 4}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_outlying_repetitions_do_not_spoil_the_predictions() -> None:
     misses = hold_out(measured(truths(30, 5), HOSTS, seed=6, outliers=0.1), "hosts")
     assert np.median([miss.error for miss in misses]) <= 0.05

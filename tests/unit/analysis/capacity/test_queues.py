@@ -61,7 +61,7 @@ def test_the_approximation_is_within_5_percent_of_erlang_c(servers: int) -> None
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_stage_of_the_pool_is_a_queue_with_one_server_per_slot() -> None:
     """M/D/4 at rho 0.85, then a lane M/D/1: mean and p95 within 3 % of the oracle."""
     stages = [

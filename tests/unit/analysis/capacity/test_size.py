@@ -116,7 +116,7 @@ def test_an_unmeasured_resource_is_named_with_the_remedy() -> None:
         answer(20, fitted=fitted, mapped=["hbase_write=nothing"])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_query_promise_without_matching_latencies_is_excused() -> None:
     fitted = fit(tuple(p for p in points() if p.quantity != "latency"), [])
     assert "no latency by load" in " ".join(excuse(20, "query_p95=3s", fitted=fitted).reasons)
@@ -167,13 +167,14 @@ def test_hosts_without_a_price_are_excluded_and_named() -> None:
     assert any("small-flash: its price is missing" in text for text in result.left_out)
 
 
+@pytest.mark.slow
 def test_an_unmeasured_disk_type_is_excluded_and_named() -> None:
     result = plan(20, fitted=fit(only(disk_type="flash"), []))
     assert (result.disk_type_sequential, result.disk_type_random) == ("flash", "flash")
     assert "measured only on flash, not on hdd" in " ".join(result.left_out)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_an_extrapolation_causes_a_warning() -> None:
     result = plan(100)
     assert any("was measured up to 12 hosts" in text for text in result.warnings)

@@ -150,7 +150,7 @@ def test_each_hold_out_fails_where_points_cannot_be_predicted(tmp_path: Path, mo
     assert code == 1 and "missed" in output
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_are_read_and_checked(tmp_path: Path) -> None:
     text = "\n".join(lines(repetitions=range(1, 100_000 // len(HOSTS))))
     assert check(tmp_path, text)[0] == 0

@@ -33,7 +33,7 @@ def question(pair: tuple[list[float], list[float]], name: str = "a") -> Question
     )  # fmt: skip
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_reports_that_end_each_question_once_decided_claim_nothing_false_in_95_of_100() -> None:
     """Each of three comparisons leaves at its own look, and the others go on without it."""
     rng, false, times = np.random.default_rng(11), 0, 400

@@ -67,7 +67,7 @@ def test_a_t_interval_at_every_look_would_miss_it() -> None:
     assert covered / 200 < 0.9
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_at_most_5_of_100_studies_claim_a_difference_that_is_not_there() -> None:
     """Studies of three equal comparisons, ended as soon as any look makes a claim."""
     rng = np.random.default_rng(11)

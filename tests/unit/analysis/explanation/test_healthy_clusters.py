@@ -43,6 +43,7 @@ def names(trials: Sequence[Course]) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_healthy_trials_name_nothing() -> None:
     wrong: Counter[str] = Counter()
     count = slow = 0
@@ -111,6 +112,7 @@ def disturbed(kind: str, seconds: slice, to: float) -> Iterator[tuple[Rule, int,
         yield rule, which, alike
 
 
+@pytest.mark.slow
 def test_the_cause_of_slow_seconds_is_named_first() -> None:
     missed, count = [], 0
     for rule, which, trials in disturbed("spell", SPELL, 0.3):
@@ -123,6 +125,7 @@ def test_the_cause_of_slow_seconds_is_named_first() -> None:
     assert len(missed) <= (1 - RIGHT) * count, missed
 
 
+@pytest.mark.slow
 def test_the_cause_of_a_slow_trial_is_named_first() -> None:
     missed, count = [], 0
     for rule, which, trials in disturbed("trials", slice(0, SECONDS), 0.6):

@@ -52,6 +52,7 @@ def test_the_rows_and_the_findings_of_flagged_trials_are_marked(flagged: Summary
     assert set(marked) == {label}
 
 
+@pytest.mark.slow
 def test_the_points_of_flagged_trials_are_marked_in_every_chart(flagged_page: str) -> None:
     plain, marked = html("one"), flagged_page
     assert plain.count(">!</text>") == 0 < marked.count(">!</text>")

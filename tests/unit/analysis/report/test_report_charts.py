@@ -44,7 +44,7 @@ def test_every_drawn_number_is_in_the_summary(name: str) -> None:
             assert (row.get("low"), row.get("high")) == (stored["low"], stored["high"])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_kind_of_chart_is_valid_vega_lite() -> None:
     kinds = set()
     for name in FACTORIES:

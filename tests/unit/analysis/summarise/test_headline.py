@@ -362,7 +362,9 @@ def _drawn(rng: random.Random) -> TestCases:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow if n >= 50 else ()) for n in range(200)]
+)
 def test_every_ratio_of_drawn_summaries_is_that_of_its_numbers(seed: int) -> None:
     test_cases = _drawn(random.Random(seed))
     text = _told(test_cases, test_cases[0].n_builds)

@@ -152,7 +152,7 @@ def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"), [("n", 1), pytest.param("y", 0, marks=pytest.mark.thorough)]
+    ("answer", "code"), [("n", 1), pytest.param("y", 0, marks=pytest.mark.slow)]
 )
 def test_rm_asks_on_a_terminal(spec: Path, answer: str, code: int) -> None:
     run = ended()

@@ -80,8 +80,10 @@ def test_the_capacity_is_found_within_five_percent_in_twelve_probes(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("capacity", [450.0, 9_999.0])
-@pytest.mark.parametrize(("every_s", "near"), [(0.1, 40), (1.0, 34)])
+@pytest.mark.parametrize("capacity", [450.0, pytest.param(9_999.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("every_s", "near"), [pytest.param(0.1, 40, marks=pytest.mark.slow), (1.0, 34)]
+)
 def test_noise_of_ten_percent_moves_it_by_five_at_most(
     capacity: float, every_s: float, near: int
 ) -> None:

@@ -56,9 +56,9 @@ def load(name: str, count: int, *slos: str, **more: object) -> float:
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        pytest.param("middle-mixed", 9, marks=pytest.mark.thorough),
+        pytest.param("middle-mixed", 9, marks=pytest.mark.slow),
         ("large-flash", 6),
-        pytest.param("rented", 12, marks=pytest.mark.thorough),
+        pytest.param("rented", 12, marks=pytest.mark.slow),
     ],
 )
 def test_carry_and_size_are_inverse(name: str, count: int) -> None:
@@ -73,6 +73,7 @@ def test_carry_and_size_are_inverse(name: str, count: int) -> None:
         assert any(one is not None and one <= count for one in hosts) == fits
 
 
+@pytest.mark.slow
 def test_clusters_hold_parts_of_the_cohort_by_disk_space() -> None:
     """9 hosts with half of the disks in one of the types have a third of the space: 300 of 900 genomes."""
     (large,) = standing("middle-mixed", 9).hosts
@@ -108,7 +109,7 @@ def test_a_cluster_answers_its_part_of_the_scans_of_each_query() -> None:
     assert part.query.per_s == whole.query.per_s
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_more_hosts_and_looser_promises_carry_no_less() -> None:
     by_count = [load("middle-mixed", count) for count in (4, 6, 9)]
     assert by_count == sorted(by_count) and by_count[0] < by_count[-1]
@@ -135,7 +136,7 @@ def test_hosts_that_carry_nothing_are_an_excuse() -> None:
         assert "carry no load" in found.reasons[0]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_host_without_a_price_carries_as_much() -> None:
     grows = Growth(2, 0.3, 2)
     with_price = carried("middle-mixed", 8, grows=grows)
@@ -228,7 +229,7 @@ def test_whole_terms_are_paid() -> None:
     assert [host.price_kind for host in (reserved, bought)] == ["reserved, 3 y", "bought"]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_dearer_host_or_a_larger_growth_never_costs_less() -> None:
     wanted = question(1.0, parse_promises(SLOS), draws=100)
 
@@ -270,7 +271,7 @@ def _files(folder: Path) -> list[str]:
     return ["--hosts", str(folder / "mine.yaml"), "--model", str(folder / "model.json")]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path) -> None:
     run = CliRunner().invoke
     standing_hosts = _files(tmp_path)

@@ -72,7 +72,7 @@ def test_a_part_that_the_catalogue_does_not_give_raises_no_rate_and_is_named() -
     assert "does not give the disks and network" in note
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_printed_probability_is_the_joint_one_and_at_least_nine_in_ten() -> None:
     for genomes in (5, 7.5, 12):
         assert plan(genomes, "turnaround_p95=20h").survival.all_slos >= SURE
@@ -86,7 +86,7 @@ def test_no_alternative_is_cheaper_than_the_plan() -> None:
         assert not re.search(r"-\d[\d.]*% more", " ".join(found.sensitivity))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_an_alternative_alone_in_the_catalogue_is_planned_with_the_same_hosts() -> None:
     catalogue = random_offers(np.random.default_rng(3))
     found = plan(10, "turnaround_p95=20h", hosts=catalogue)
@@ -106,7 +106,7 @@ def test_a_looser_turnaround_never_costs_more() -> None:
         assert np.isfinite(costs[-1])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_looser_query_limit_never_costs_more() -> None:
     costs = [usd(20, f"query_p95={limit}s") for limit in (0.3, 0.5, 1, 3, 30)]
     assert costs == sorted(costs, reverse=True)

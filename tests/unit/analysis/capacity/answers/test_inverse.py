@@ -36,7 +36,7 @@ def drawn(seed: int) -> tuple[Catalogue, str, Question]:
     return made.model_copy(update={"hosts": (host,)}), profile, wanted
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_load_that_hosts_carry_buys_so_many_and_a_larger_one_more() -> None:
     carried, more = [], []
     for seed in range(12):
@@ -61,7 +61,7 @@ def test_the_load_that_hosts_carry_buys_so_many_and_a_larger_one_more() -> None:
     assert len(more) >= 4, (carried, more)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_faster_growth_is_full_no_later_and_costs_no_less() -> None:
     filled, paid = [], []
     for seed in range(100, 106):

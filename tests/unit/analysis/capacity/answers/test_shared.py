@@ -102,6 +102,7 @@ def test_a_slow_file_system_carries_no_load_beyond_its_rate() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_reason_why_no_host_is_enough_names_the_rate_of_a_measured_file_system() -> None:
     asked = question(3000, (), draws=DRAWS)
     found = size(asked, with_lustre(), read_profile("wgs30x"), changed(mib_s=100))
@@ -169,6 +170,7 @@ def test_points_measured_on_it_count_and_not_its_data_sheet() -> None:
     assert float(np.median(read.factor)) == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_hosts_that_stand_carry_by_it_and_two_clusters_share_it() -> None:
     stands = SHARED.model_copy(
         update={"hosts": (SHARED.hosts[0].model_copy(update={"count": 8, "vms_per_host": 1}),)}

@@ -118,7 +118,13 @@ def without(value: Any, key: str) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.slow if number % 4 else (), id=path.name)
+        for number, path in enumerate(DOCUMENTS)
+    ],
+)
 def test_a_document_without_a_key(tmp_path: Path, path: Path) -> None:
     text = path.read_text()
     parts = [text] if path.suffix == ".json" else text.splitlines()
