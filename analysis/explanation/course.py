@@ -135,6 +135,7 @@ class Course:
     """Arrays have an element per second from `first` on; NaN where it is not known.
 
     rate: work a second, in `unit`. worst_ms: the longest operation; intended latency, if the trial has any.
+    mean_ms: mean time of an operation.
     """
 
     first: int
@@ -143,6 +144,7 @@ class Course:
     events: tuple[Happening, ...] = ()
     series: Series = Series((), np.zeros((0, 0)))
     unit: str = OPERATIONS
+    mean_ms: Array = field(default_factory=lambda: np.zeros(0))
     roles: Mapping[str, str] = field(default_factory=dict)
     """By host and by node; `worker` also where the node has other roles. Empty: unknown."""
 

@@ -72,7 +72,7 @@ def outside_servers(
 ) -> Iterator[tuple[Place, Array]]:
     """The time of an operation, ms, that its calls spent neither in the queue of a RegionServer nor in its
     handlers. Calls of others count as the client's: it is never too much. logged: intervals of clients."""
-    time_ms, done = _within_operations(seconds, logged, start_s)
+    time_ms, done = within_operations(seconds, logged, start_s)
     servers = [place[1:] for place in found if place.quantity == "process_time"]
     within_ms = np.zeros(seconds.count)
     for server in servers:
@@ -92,11 +92,11 @@ def busy_threads(
 ) -> Iterator[tuple[Place, Array]]:
     """How much of their time the clients' threads spent in operations: with all of it, no higher rate is
     possible, whatever the target. logged: intervals of clients. threads: those of all clients."""
-    time_ms, _ = _within_operations(seconds, logged, start_s)
+    time_ms, _ = within_operations(seconds, logged, start_s)
     yield Place("client_threads", "", CLIENTS), time_ms / 1000 / threads * 100
 
 
-def _within_operations(
+def within_operations(
     seconds: Seconds, logged: pd.DataFrame, start_s: float
 ) -> tuple[Array, Array]:
     """By second: the time within all operations, ms, and how many there were."""

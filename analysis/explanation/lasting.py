@@ -55,6 +55,9 @@ FEWEST_TRIALS = 5  # of a test case on a topology
 FEWEST_NORMAL = 3  # of them that are not slow
 FEWER = 0.9  # of the other trials' rate
 LONGER = 1.5  # times their longest operations
+LONGER_MEAN = (
+    2.0  # times the mean time of their operations: at a target rate, all may be later and none late
+)
 DEVIATIONS = 3.0
 
 
@@ -206,6 +209,7 @@ class Group:
     series: Series
     rate: Array
     worst_ms: Array
+    mean_ms: Array
     nodes: Container[str]
 
     @staticmethod
@@ -220,6 +224,7 @@ class Group:
             Series(tuple(rows), values),
             np.array([float(np.mean(course.rate)) for course in courses]),
             np.array([centre_and_spread(course.worst_ms)[0] for course in courses]),
+            np.array([centre_and_spread(course.mean_ms)[0] for course in courses]),
             {name for course in courses for name in course.roles},
         )
 
@@ -242,6 +247,13 @@ class Group:
         if worst_ms > max(LONGER * centre, centre + DEVIATIONS * spread):
             return (
                 f"the longest operation of its median second takes {worst_ms:,.0f} ms, {centre:,.0f} ms in "
+                f"{others}"
+            )
+        centre, spread = centre_and_spread(self.mean_ms)
+        mean_ms = self.mean_ms[trial]
+        if mean_ms > max(LONGER_MEAN * centre, centre + DEVIATIONS * spread):
+            return (
+                f"an operation of its median second takes {mean_ms:,.1f} ms on average, {centre:,.1f} ms in "
                 f"{others}"
             )
         return None

@@ -28,6 +28,7 @@ from density_study.analysis.explanation.inferred import (
     outside_servers,
     own_share,
     silent_client,
+    within_operations,
     writes_of_others,
 )
 from density_study.analysis.explanation.once import collecting_clients, roles
@@ -110,6 +111,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     if logged is not None:
         found.update(silent_client(seconds, logged, start_s))
     found.update(dict(writes_of_others(found)))
+    mean_ms = np.zeros(0)
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), OPERATIONS
         found.update(calls_of_others(rate, found))
@@ -117,6 +119,8 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         found.update(collecting_clients(rows[tables.YCSB_SUMMARY], seconds.count))
         if logged is not None:
             found.update(outside_servers(seconds, logged, start_s, found))
+            time_ms, operations = within_operations(seconds, logged, start_s)
+            mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
             threads = about["threads"] * about["clients"]
             if pd.notna(about["target_ops_s"]) and threads > 0:
                 found.update(busy_threads(seconds, logged, start_s, threads))
@@ -137,6 +141,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         events=tuple(event for event in events if event.kind not in ACTIVITIES),
         series=series,
         unit=unit,
+        mean_ms=mean_ms,
         roles=dict(roles(rows[tables.NODES])),
     )
 

@@ -264,6 +264,21 @@ def test_of_equal_scores_what_is_nearer_to_the_daemon_comes_first() -> None:
     assert order(both, 700.0)[:2] == ["own-limit", "steal"]
 
 
+def test_a_trial_is_slow_if_all_operations_take_longer_and_none_takes_long() -> None:
+    """Ten milliseconds on the way to one of three servers, at a target rate."""
+    outside = Place("outside_time", "", "the clients")
+
+    def at(mean_ms: float, between_ms: float) -> Course:
+        made = course({outside: noisy(between_ms)})
+        return replace(made, mean_ms=noisy(mean_ms, int(100 * mean_ms)))
+
+    usual = [at(3.5 + n / 10, 1.8) for n in range(5)]
+    (cause,) = Group.of([*usual, at(10.5, 8.8)]).of_trial(5)
+    assert cause.rule.id == "between-client-and-servers"
+    assert "takes 10.5 ms on average, 3." in cause.evidence
+    assert Group.of([*usual, at(5.5, 8.8)]).of_trial(5) == ()
+
+
 def test_few_trials_tell_nothing() -> None:
     two = [
         course({Place("iowait", "h"): noisy(v)}, rate=r) for v, r in ((1.0, 1000.0), (90.0, 300.0))
