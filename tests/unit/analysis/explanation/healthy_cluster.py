@@ -36,7 +36,7 @@ HOSTS = {
     "other_programs": Usual(1.5, 0.7, 0.5), "io_stall": Usual(6, 0.6, 0.3, USE),
     "cpu_stall": Usual(20, 0.25, 0.2, USE), "run_delay": Usual(6, 0.5, 0.3, USE),
     "memory_stall": Usual(0), "direct_reclaims": Usual(0), "huge_page_stalls": Usual(0),
-    "other_writes": Usual(3, 1.0),
+    "other_writes": Usual(3, 1.0), "memory_cached": Usual(30_000, 0.01, 0.2),
     "major_faults": Usual(1, 1.0), "swapped": Usual(0), "numa_misses": Usual(50, 1.0, 0.5),
     "writeback": Usual(2, 1.0), "resent_share": Usual(0.03, 1.3, 0.5), "tcp_pruned": Usual(0),
     "listen_overflows": Usual(0), "clock_step": Usual(0.05, 0.5),
@@ -60,7 +60,7 @@ PARTS = {
 }  # fmt: skip
 PROCESS = {
     "stopped": Usual(0), "ended": Usual(0), "logged": Usual(0.001, 1.5, 0.5), "no_space": Usual(0),
-    "refused_transfers": Usual(0), "lost_sessions": Usual(0),
+    "refused_transfers": Usual(0), "lost_sessions": Usual(0), "no_handles": Usual(0), "safe_mode": Usual(0),
 }  # fmt: skip
 DAEMONS = {
     "regionserver": {
@@ -73,7 +73,8 @@ DAEMONS = {
         "queued_calls": Usual(0.3, 0.8, 0.3, USE), "active_handlers": Usual(2, 0.5, 0.2, USE),
         "process_time": Usual(1.2, 0.4, 0.2, LATE), "gc_time": Usual(1, 0.9, 0.3, USE),
         "silent": Usual(0), "flushing": Usual(0), "compacting": Usual(0), "regions_moved": Usual(0),
-        "blocked_threads": Usual(0.3, 0.9, 0.3, USE), **PROCESS,
+        "blocked_threads": Usual(0.3, 0.9, 0.3, USE), "throttled_calls": Usual(0), "refused_calls": Usual(0),
+        **PROCESS,
     },
     "datanode": {
         "datanode_read": Usual(20, 0.4, 0.1, USE), "block_read_time": Usual(5, 0.8, 0.2, LATE),

@@ -30,7 +30,9 @@ def signs(kind: str) -> Iterator[Any]:
 
 
 def base(sign: Sign) -> float:
-    return BASE_DOWN if sign.down else BASE_UP
+    limits = (sign.spell, sign.peers, sign.trials)
+    least = max((one.least for one in limits if one), default=0.0)
+    return max(BASE_DOWN, 3 * least) if sign.down else BASE_UP
 
 
 def limit(sign: Sign, by: Limit, factor: float = 1.0) -> float:
