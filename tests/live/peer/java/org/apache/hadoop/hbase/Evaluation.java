@@ -13,8 +13,9 @@ import org.apache.hadoop.hbase.client.Connection;
  * which opens the loop to no other.
  *
  * <p>All threads share one connection that stays open, as with --oneCon. Each thread sets up its test once: PE allocates some
- * 30 MB of histograms per thread, which a turn of a second would count and a run of minutes does not. PE reports nothing on
- * the way (--period): each report sorts a histogram. The other options have PE's presets.
+ * 30 MB of histograms per thread, which a turn of a second would count and a run of minutes does not. For the same reason it
+ * has no {@code Status}, which stops reports: each one copies and sorts the thread's histogram, and PE's random reads make one
+ * at every tenth of their rows, whatever --period is. The other options have PE's presets.
  */
 public final class Evaluation {
   private final ThreadLocal<TestBase> tests;
@@ -26,17 +27,13 @@ public final class Evaluation {
   /** The command randomRead, through HBase's blocking client. */
   public static Evaluation randomRead(Connection connection, int rows) {
     return new Evaluation(
-        rows,
-        options ->
-            new PerformanceEvaluation.RandomReadTest(connection, options, message -> {}));
+        rows, options -> new PerformanceEvaluation.RandomReadTest(connection, options, null));
   }
 
   /** The command asyncRandomRead: HBase's asynchronous client, and each thread waits for its result. */
   public static Evaluation asyncRandomRead(AsyncConnection connection, int rows) {
     return new Evaluation(
-        rows,
-        options ->
-            new PerformanceEvaluation.AsyncRandomReadTest(connection, options, message -> {}));
+        rows, options -> new PerformanceEvaluation.AsyncRandomReadTest(connection, options, null));
   }
 
   /** One of PE's keys: 26 digits. */
@@ -56,7 +53,6 @@ public final class Evaluation {
     options.nomapred = true;
     options.oneCon = true;
     options.totalRows = rows;
-    options.period = Integer.MAX_VALUE;
     return options;
   }
 
