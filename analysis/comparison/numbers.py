@@ -90,7 +90,7 @@ def numbers(
         course = Course(
             runs=tuple(name for name, _ in kept),
             levels=tuple(sum(map(log, points)) / len(points) for _, points in kept),
-            start=sum(name < since for name, _ in kept),
+            start=sum(name.rpartition("/")[2] < since for name, _ in kept),
         )
         yield Number(family, newest, measure, course, tuple(points for _, points in kept), since)
 

@@ -1,4 +1,4 @@
-"""Pictures of the reports of every kind of run, for a person to look at: `make looked`, half a minute.
+"""Pictures of reports of each kind and of a hub, for a person to look at: `make looked`, half a minute.
 
 tests/browser/looked holds the first screen of each as it was looked at: on a desktop, on a phone, dark, and
 printed. looked.json has the hash of the page behind each, and a unit test fails once a page has changed.
@@ -17,13 +17,16 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from density_study.analysis.report.html import static
-from density_study.analysis.report.page import SCRIPTS, render, write
+from density_study.analysis.report.page import SCRIPTS, render
+from tests.browser.hub_kind import made_hub
 from tests.browser.report_kinds import KINDS
 from tests.browser.shown import hash_of
 from tests.support.chromium import chromium, draw_inside, open_report
 
 KEPT = Path(__file__).with_name("looked")
 HASHES = KEPT / "looked.json"
+HUB = "hub"
+LOOKED = (*KINDS, HUB)
 VIEWS = {"desktop": (1400, 1000), "phone": (390, 1500), "dark": (1400, 1000), "print": (794, 1123)}
 """Width and height in px of the kept pictures; a printed page is A4."""
 QUALITY = 45
@@ -34,8 +37,13 @@ _NO_TEXT = re.compile(r"<script.*?</script>|<style.*?</style>|<[^>]+>", re.S)
 
 def page_hash(kind: str) -> str:
     """The hash of the texts of a kind's page, charts included, and of what lays them out."""
-    texts = " ".join(_NO_TEXT.sub(" ", render(KINDS[kind]())).split())
-    return hash_of(texts, static("report.css"), static("sections.css"), *map(static, SCRIPTS))
+    texts = " ".join(_NO_TEXT.sub(" ", html_of(kind)).split())
+    more = ("hub.css",) if kind == HUB else ("sections.css", *SCRIPTS)
+    return hash_of(texts, static("report.css"), *map(static, more))
+
+
+def html_of(kind: str) -> str:
+    return made_hub() if kind == HUB else render(KINDS[kind]())
 
 
 def looked_at() -> dict[str, str]:
@@ -51,25 +59,26 @@ def take(browser: Browser, file: Path) -> Iterator[tuple[str, Page]]:
             page.set_default_timeout(PATIENT_MS)
             open_report(page, file, width_px, height_px)
             page.add_style_tag(content=EVERYTHING)
-            draw_inside(page)
+            if page.locator("#inside").count():
+                draw_inside(page)
             page.emulate_media(media="print" if view == "print" else "screen")
             yield view, page
 
 
 def main() -> None:
-    kinds = [one for one in sys.argv[1:] if one in KINDS] or list(KINDS)
-    whole = next((Path(one) for one in sys.argv[1:] if one not in KINDS), None)
+    kinds = [one for one in sys.argv[1:] if one in LOOKED] or LOOKED
+    whole = next((Path(one) for one in sys.argv[1:] if one not in LOOKED), None)
     folder = whole or KEPT
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as aside, chromium() as browser:
         for kind in kinds:
             file = Path(aside, f"{kind}.html")
-            write(KINDS[kind](), file)
+            file.write_text(html_of(kind), "utf-8")
             for view, page in take(browser, file):
                 picture = folder / f"{kind}-{view}.jpg"
                 page.screenshot(path=picture, type="jpeg", quality=QUALITY, full_page=bool(whole))
     if whole is None:
-        hashes = {kind: page_hash(kind) for kind in KINDS}
+        hashes = {kind: page_hash(kind) for kind in LOOKED}
         HASHES.write_text(json.dumps(hashes, indent=1) + "\n", "utf-8")
 
 

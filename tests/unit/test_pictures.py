@@ -10,7 +10,6 @@ import pytest
 from density_study.analysis.report import page
 from tests.browser import looked
 from tests.browser import shown as kept
-from tests.browser.report_kinds import KINDS
 from tests.browser.shown import DOCS, record, recorded, shown
 from tests.support.report_pages import html
 
@@ -24,8 +23,8 @@ def test_no_picture_is_older_than_what_it_shows(picture: str) -> None:
     assert recorded()[picture] == shown(picture), "take it again: `make pictures`"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_report_of_every_kind_of_run_was_looked_at(kind: str) -> None:
+@pytest.mark.parametrize("kind", looked.LOOKED)
+def test_the_page_of_every_kind_of_run_was_looked_at(kind: str) -> None:
     assert looked.looked_at()[kind] == looked.page_hash(kind), "look again: `make looked`"
     assert all((looked.KEPT / f"{kind}-{view}.jpg").stat().st_size for view in looked.VIEWS)
 

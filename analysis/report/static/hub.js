@@ -28,4 +28,5 @@
   form.addEventListener("reset", () => setTimeout(apply));  // the selects change after this event
   form.hidden = rows.length === 0;
   if (["study", "state", "tag"].some(chosen)) apply();  // a reloaded page keeps its selects
+  document.documentElement.dataset.ready = "true";
 })();
