@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from density_study.analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
 from density_study.analysis.summary.summary import Summary, SummaryWarning
+from density_study.dags.airflow_home.home import project_root
+from tests.support.made_runs.nightly_runs import write_run
+from tests.support.pages.blocks import blocks
 from tests.support.summary_factory import eight_repetitions, one_block
 
 FORMULAE = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')
+NUMBER = r"(-?[\d.e+-]+)"
+LINE = re.compile(rf"density_study,([\w=,.:/%+-]+) value={NUMBER},low={NUMBER},high={NUMBER} (\d+)")
 ALERT = "<script>alert(1)</script>"
 
 
@@ -97,3 +104,23 @@ def test_json_equals_the_summary() -> None:
 def test_a_run_without_trials_has_every_format(name: str) -> None:
     empty: dict[str, Any] = {"test_cases": (), "findings": (), "trials": (), "series": ()}
     assert FORMATS[name](one_block().model_copy(update=empty)).strip()
+
+
+def test_the_documented_lines_for_a_time_series_store_have_each_number_with_its_interval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = eight_repetitions()
+    write_run(tmp_path / "runs", summary)
+    write_run(tmp_path / "runs", one_block())  # has no interval, and so no line
+    page = (project_root() / "docs/how-to/results-in-a-notebook.md").read_text("utf-8")
+    (code,) = (b.text for b in blocks(page) if b.language == "python" and "curl" in b.text)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    lines = capsys.readouterr().out.splitlines()
+    every = [one for case in summary.test_cases for one in case.metrics if one.low is not None]
+    parts = [LINE.fullmatch(line) for line in lines]
+    assert None not in parts and len(lines) == len(every) > 700
+    assert len({part[1] for part in parts if part}) == len(every), "no series is another one's"
+    shown = [tuple(map(float, part.groups()[1:4])) for part in parts if part]
+    assert shown == [(one.value, one.low, one.high) for one in every]
+    assert {part[5] for part in parts if part} == {"1795205730"}
