@@ -15,7 +15,7 @@ from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import dataset, table_path
 
 MEASURED_BY_SECOND = "operations"
-"""TestDFSIO's `transferred` spreads the bytes of a map evenly over it: its variation is no measurement."""
+"""TestDFSIO's `transferred` spreads the bytes of a map evenly over it: nothing measured its variation."""
 
 
 def steadiness(run_root: Path) -> pd.DataFrame:
