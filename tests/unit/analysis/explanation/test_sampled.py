@@ -180,6 +180,8 @@ def test_a_gauge_that_an_answer_fills_in_is_no_answer() -> None:
         ("memstore", "h1", "w1/regionserver"): [1.0, nan, 1.3, 1.3],
         ("calls", "h1", "w2/regionserver"): [90.0, 90.0, 90.0, 90.0],
         ("regions_in_transition", "h1", "m1/hmaster"): [0.0, 0.0, nan, 0.0],
+        # what is seen from outside is no answer
+        ("logged", "h1", "w1/regionserver"): [0.0, 0.0, 0.0, 0.0],
     }
     found = _sampled(values)
     assert list(found[Place("silent", "h1", "w1/regionserver")]) == [0, 100, 100, 0]
