@@ -123,11 +123,11 @@ def import_libraries() -> None:
         import_module("density_study.analysis.report.charts.figure").start_renderer()
 
 
-def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
+def run_stage(name: str, run_root: Path) -> None:
     """Run one of STAGES, when no other process analyses the run. StudyError if its input is missing, or if
     its output cannot be written."""
-    with _explained(run_root, data or run_root), analysing(run_root):
-        if left := _run_stage(name, run_root, data):
+    with _explained(run_root, run_root), analysing(run_root):
+        if left := _run_stage(name, run_root, None):
             left()
 
 

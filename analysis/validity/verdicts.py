@@ -37,7 +37,6 @@ Found = dict[tuple[str, int], str]
 def confirm(
     checks: Sequence[Facts],
     judged: Sequence[Judgement],
-    rules: Sequence[Rule] = RULES,
     docs: Path | None = None,
 ) -> None:
     """StudyError if Great Expectations finds another judgement than that of each row of `checks`.
@@ -51,9 +50,7 @@ def confirm(
         for facts, judgement in zip(checks, judged, strict=True)
         for one in judgement.findings
     }
-    _require_agreement(
-        ours, _by_the_library(_typed(pd.DataFrame(list(checks))), rules, docs), rules
-    )
+    _require_agreement(ours, _by_the_library(_typed(pd.DataFrame(list(checks))), docs))
 
 
 def _typed(checks: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +59,7 @@ def _typed(checks: pd.DataFrame) -> pd.DataFrame:
     return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
 
 
-def _require_agreement(ours: Found, library: Found, rules: Sequence[Rule]) -> None:
+def _require_agreement(ours: Found, library: Found) -> None:
     differing = sorted(
         key for key in ours.keys() | library.keys() if ours.get(key) != library.get(key)
     )
@@ -72,18 +69,18 @@ def _require_agreement(ours: Found, library: Found, rules: Sequence[Rule]) -> No
     own, other = (found.get((trial, place), SATISFIED) for found in (ours, library))
     more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
     raise StudyError(
-        f"two judges disagree about the rule `{rules[place].check}` ({rules[place].suite}){more}: by the "
+        f"two judges disagree about the rule `{RULES[place].check}` ({RULES[place].suite}){more}: by the "
         f"project's judge it is {own}, by Great Expectations {other}.",
         trial,
         "report it as a bug, with the run's table `checks`.",
     )
 
 
-def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
+def suites() -> dict[str, list[gxe.Expectation]]:
     """Expectations by suite, in the rules' order. A rule has two: its value is allowed, and (unless a
     null is normal) it is not null."""
     found: dict[str, list[gxe.Expectation]] = {}
-    for number, rule in enumerate(rules):
+    for number, rule in enumerate(RULES):
         built = found.setdefault(rule.suite, [])
         common: dict[str, Any] = {"column": rule.check}
         if rule.only is not None:
@@ -102,9 +99,9 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
     return found
 
 
-def _by_the_library(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> Found:
+def _by_the_library(checks: pd.DataFrame, docs: Path | None) -> Found:
     found: Found = {}
-    for result in _validate(checks, rules, docs):
+    for result in _validate(checks, docs):
         meta: dict[str, Any] = result.expectation_config.meta
         if result.result.get("unexpected_index_list") is None and not result.success:  # it raised
             found |= {(trial, meta["rule"]): NOT_RUN for trial in checks["trial"]}
@@ -114,19 +111,19 @@ def _by_the_library(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | No
     return found
 
 
-def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:
+def _validate(checks: pd.DataFrame, docs: Path | None) -> list[Any]:
     """The result of every expectation of every suite."""
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     asset = context.data_sources.add_pandas("tables").add_dataframe_asset("checks")
     run = asset.add_batch_definition_whole_dataframe("run")
     detail = {"result_format": "COMPLETE", "unexpected_index_column_names": ["trial"]}
-    wanted = suites(rules)
+    wanted = suites()
     results = []
     for name, built in wanted.items():
         suite = context.suites.add(gx.ExpectationSuite(name, built))
         validation = gx.ValidationDefinition(name=name, data=run, suite=suite)
-        rows = {"dataframe": _used(checks, [rule for rule in rules if rule.suite == name])}
+        rows = {"dataframe": _used(checks, [rule for rule in RULES if rule.suite == name])}
         results += validation.run(batch_parameters=rows, result_format=detail).results
     if docs is not None:
         _build_docs(context, docs, len(wanted))

@@ -49,10 +49,10 @@ def carry(network: str, addresses: Iterable[Address]) -> ExitStack:
     return servers
 
 
-def uid_of(peer: Address, own: Address, table: Path = Path("/proc/net/tcp")) -> int | None:
+def uid_of(peer: Address, own: Address) -> int | None:
     """The user at the other end of a connection on this machine; None if it is not found."""
     wanted = [_as_listed(peer), _as_listed(own)]
-    for fields in map(str.split, table.read_text().splitlines()[1:]):
+    for fields in map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:]):
         if fields[1:3] == wanted:
             return int(fields[_UID_FIELD])
     return None

@@ -30,11 +30,11 @@ class NotPlainError(StudyError, OSError):
         StudyError.__init__(self, f"the file is not used: it is {reason}.", str(path), remedy)
 
 
-def open_plain(path: Path, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     """A descriptor, which no child inherits. NotPlainError if `path` is not a plain file. So is, to write to
     it, one that has another name: it may be a file of this user elsewhere. OSError as `os.open`."""
     try:
-        descriptor = _opened(path, flags | os.O_NOFOLLOW, mode)
+        descriptor = _opened(path, flags | os.O_NOFOLLOW, 0o644)
         if flags & (os.O_WRONLY | os.O_RDWR) and os.fstat(descriptor).st_nlink > 1:
             os.close(descriptor)
             raise NotPlainError(path, "a hard link: the file has a second name")

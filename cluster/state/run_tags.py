@@ -17,12 +17,12 @@ MAX_VALUE = 250
 _KEY = re.compile(r"[a-z][a-z0-9_.-]{0,39}", re.ASCII)
 
 
-def parse_tags(pairs: Iterable[str], option: str = "--tag") -> dict[str, str]:
+def parse_tags(pairs: Iterable[str]) -> dict[str, str]:
     """["ticket=PERF-12"] to {"ticket": "PERF-12"}. InputError names the first pair that is not key=value."""
     tags: dict[str, str] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
-        tags |= checked({key: value}, f"{option} {pair[:80]}")
+        tags |= checked({key: value}, f"--tag {pair[:80]}")
     return tags
 
 

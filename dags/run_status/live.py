@@ -131,7 +131,7 @@ def nodes_cpu(record: Path) -> str:
         try:
             with _opened(file) as stream:
                 first = stream.readline(_HEAD_BYTES)
-            rows = parse_nodecpu(first + _whole_lines(file, _TAIL_BYTES), file.name).rows
+            rows = parse_nodecpu(first + _whole_lines(file), file.name).rows
         except (ParseError, OSError):
             continue
         for row in rows:
@@ -180,7 +180,7 @@ def _status(file: Path, now: float) -> StatusRow | None:
     try:
         if now - file.stat().st_mtime >= _FRESH_S:
             return None
-        rows = parse_status(_whole_lines(file, _TAIL_BYTES), file.name).rows
+        rows = parse_status(_whole_lines(file), file.name).rows
     except (ParseError, OSError):
         return None
     return rows[-1] if rows else None
@@ -194,7 +194,7 @@ def _host(file: Path) -> HostSample | None:
         lines = head.splitlines(keepends=True)
         headers = [line for line in lines if not line[:1].isdigit() and line.endswith(b"\n")]
         first = [line for line in lines if line[:1].isdigit()][:1]  # a mean since boot
-        last = _whole_lines(file, _TAIL_BYTES).splitlines(keepends=True)[-1:]
+        last = _whole_lines(file).splitlines(keepends=True)[-1:]
         if first == last:
             return None
         rows = parse_dool(b"".join([*headers, *first, *last]), file.name).rows
@@ -203,13 +203,13 @@ def _host(file: Path) -> HostSample | None:
     return rows[-1] if len(rows) > 1 else None
 
 
-def _whole_lines(file: Path, size: int) -> bytes:
-    """The last `size` bytes of a file that is being written, without the lines cut off at either end."""
+def _whole_lines(file: Path) -> bytes:
+    """The last _TAIL_BYTES of a file that is being written, without the lines cut off at either end."""
     with _opened(file) as stream:
         end = stream.seek(0, 2)
-        stream.seek(max(0, end - size))
+        stream.seek(max(0, end - _TAIL_BYTES))
         data = stream.read()
-    begin = data.find(b"\n") + 1 if end > size else 0
+    begin = data.find(b"\n") + 1 if end > _TAIL_BYTES else 0
     return data[begin : data.rfind(b"\n") + 1]
 
 

@@ -64,7 +64,6 @@ class Progress:
     study: str
     run: str
     state: State
-    started_t: float
     elapsed_s: float
     remaining_s: float
     total: int
@@ -119,14 +118,12 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         closed |= {trial for e in every if isinstance(e, _SPARING) for trial in e.spared}
         remaining_s = steps.remaining_s(closed, now) + ANALYSIS_ESTIMATE_S
     state: State = "running" if steps.current or steps.ended else "starting"
-    started_t = opened.t if opened else now
     return Progress(
         study=plan.study,
         run=opened.run if opened else "",
         state="ended" if end else "analysing" if stages else state,
-        started_t=started_t,
-        elapsed_s=(ends[0].t if ends else now)
-        - started_t,  # a repeated analysis writes a second end
+        # a repeated analysis writes a second end
+        elapsed_s=(ends[0].t if ends else now) - (opened.t if opened else now),
         remaining_s=remaining_s,
         total=len(plan.steps),
         ended=tuple(steps.ended),

@@ -42,15 +42,14 @@ def run_client(
     command: Command,
     timeout_s: float,
     folder: str = "raw",
-    enough: Callable[[], bool] | None = None,
 ) -> ClientRun:
     """Start `command` on the client node, and wait for its exit.
 
     A client that still runs after `timeout_s` (scaled up in emulated guests) is stopped. It then has no exit
-    code and is never a success. The same applies if `enough`, called every LOOK_EVERY_S, returns true.
+    code and is never a success.
     """
     node = context.cluster.topology.client
-    (run,) = run_clients(context, ((node, command),), timeout_s, folder, enough)
+    (run,) = run_clients(context, ((node, command),), timeout_s, folder)
     return run
 
 
@@ -63,7 +62,8 @@ def run_clients(
     ready_within_s: float | None = None,
     deed: Deed | None = None,
 ) -> tuple[ClientRun, ...]:
-    """Start each command on its node, and wait for each as `run_client` does.
+    """Start each command on its node, and wait for each as `run_client` does. All are stopped if
+    `enough`, called every LOOK_EVERY_S, returns true.
 
     deed: done meanwhile. ready_within_s: the commands wait at a barrier (`workloads.base.barrier`), and this
     is how long they may take to reach it.

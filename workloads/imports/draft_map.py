@@ -16,10 +16,10 @@ UNNAMED_MIX = "mixed"
 _WORKLOAD_FILE = re.compile(r".*workload([a-f])")
 
 
-def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = "") -> str:
+def draft_map(name: str, recognised: Mapping[str, Recognised]) -> str:
     """YAML text. name: that of the study."""
     pieces = [piece for found in recognised.values() for piece in found.pieces]
-    drafts = guessed_trials(pieces, time_zone)
+    drafts = guessed_trials(pieces)
     used = {id(piece) for draft in drafts for piece in (*draft.main, *draft.more)}
     lines = [
         "# Map of an import, drafted by `study import --init`. Complete it, then:",
@@ -30,7 +30,7 @@ def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = 
         "# question: What should the report answer?",
         "# about: {hadoop: 3.3.6, hbase: 2.5.8}  # what you know of the system",
     ]
-    lines += _time_zone(pieces, time_zone)
+    lines += _time_zone(pieces)
     lines += _hosts(pieces)
     lines += [
         "# variants:  # clusters under comparison; without variants, the report compares nothing",
@@ -53,9 +53,7 @@ def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = 
     return "\n".join(lines) + "\n"
 
 
-def _time_zone(pieces: Sequence[Piece], time_zone: str) -> list[str]:
-    if time_zone:
-        return [f"time_zone: {time_zone}"]
+def _time_zone(pieces: Sequence[Piece]) -> list[str]:
     local = [piece.file for piece in pieces if piece.kind in HOST_MONITORS and piece.span.local]
     local += [piece.file for piece in pieces if piece.kind in OUTPUTS and piece.ycsb.at]
     if not local:

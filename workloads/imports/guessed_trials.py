@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from density_study.workloads.imports.agreement import disagreement, printed
-from density_study.workloads.imports.found_windows import window_of_result, window_of_status
+from density_study.workloads.imports.found_windows import window_of_result
 from density_study.workloads.imports.piece import DFSIO, MONITORS, Kind, Piece
 from density_study.workloads.imports.span_files import log_prefix
 
@@ -25,13 +25,13 @@ class GuessedTrial:
     span: Span | None = None
 
 
-def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial]:
-    """time_zone: of local times; empty: unknown."""
+def guessed_trials(pieces: Sequence[Piece]) -> list[GuessedTrial]:
+    """Without a map, nobody knows the zone of local times: they are no times."""
     results = [*_results(pieces)]
     drafts: list[GuessedTrial] = []
     for piece in results:
-        own = GuessedTrial([piece], _agreeing(piece, pieces, results, time_zone))
-        own.span = _span(own, time_zone)
+        own = GuessedTrial([piece], _agreeing(piece, pieces, results))
+        own.span = _span(own)
         beside = next((draft for draft in drafts if _one_trial(draft, own)), None)
         if beside is None:
             drafts.append(own)
@@ -80,14 +80,12 @@ def _folder(piece: Piece) -> PurePosixPath:
     return PurePosixPath(piece.file).parent
 
 
-def _agreeing(
-    result: Piece, pieces: Sequence[Piece], results: Sequence[Piece], time_zone: str
-) -> list[Piece]:
+def _agreeing(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece]) -> list[Piece]:
     """For `_belonging`, those that can be of the same run; of several histories or sums that can, none."""
     found = [
         piece
         for piece in _belonging(result, pieces, results)
-        if not disagreement(result, piece, time_zone or None)
+        if not disagreement(result, piece, None)
     ]
     kinds = Counter(piece.kind for piece in found)
     return [piece for piece in found if piece.kind not in DFSIO or kinds[piece.kind] == 1]
@@ -114,7 +112,7 @@ def _belonging(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece])
     return found
 
 
-def _span(draft: GuessedTrial, time_zone: str) -> Span | None:
+def _span(draft: GuessedTrial) -> Span | None:
     """When the trial ran, as far as its files show it."""
     logs = [p.span for p in draft.more if p.kind in ("ycsb-hdr", "dfsio-history")]
     known = [
@@ -123,11 +121,7 @@ def _span(draft: GuessedTrial, time_zone: str) -> Span | None:
     if known:
         return min(since for since, _ in known), max(until for _, until in known)
     main = draft.main[0]
-    if main.kind == "dfsio-results":
-        found = window_of_result(main.dfsio, time_zone or None)
-    else:
-        clients = [p.ycsb for p in (main, *draft.more) if p.kind in OUTPUTS and p.ycsb.at]
-        found = window_of_status(clients[:1], time_zone or None)
+    found = window_of_result(main.dfsio, None) if main.kind == "dfsio-results" else None
     return None if found is None else (found[0].start_epoch_s, found[0].end_epoch_s)
 
 

@@ -165,11 +165,11 @@ class DoolReader:
     def _row(self, line: Line) -> HostSample | None:
         if self._columns is None:
             raise RejectedError("no header above this row")
-        cells, missed_ticks = without_missed(cells_of(line.text))
+        cells = without_missed(cells_of(line.text))
         if not self._sampled and has_no_values(cells):
             self._sampled = True  # pcp-dstat's first row: rates need a second reading
             return None
-        row = self._sample(line, self._fitted(cells), missed_ticks)
+        row = self._sample(line, self._fitted(cells))
         self._last_s, self._sampled = row.epoch_s, True
         return row
 
@@ -194,7 +194,7 @@ class DoolReader:
             raise RejectedError(f"{len(cells)} cells under {len(keys)} columns")
         return dict(zip(keys, cells, strict=True))
 
-    def _sample(self, line: Line, cells: Mapping[Key, str], missed_ticks: int) -> HostSample:
+    def _sample(self, line: Line, cells: Mapping[Key, str]) -> HostSample:
         if len(cells) != len(self._columns or ()):
             raise RejectedError("two columns have the same name")
         epoch_s, time_text = self._time(cells)
@@ -203,7 +203,6 @@ class DoolReader:
             epoch_s=epoch_s,
             time_text=time_text,
             since_boot=not self._sampled,
-            missed_ticks=missed_ticks,
             **cpu_shares(cells),
             **bytes_and_operations(cells, units(self._banner, self._start)),
         )

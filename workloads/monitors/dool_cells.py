@@ -39,7 +39,7 @@ class HostSample:
 
     epoch_s: None if the file has neither an epoch column nor a time in UTC; `time_text` then is the tool's
     local time. since_boot: the first row after a header is a mean since boot and not a sample.
-    missed_ticks: periods that the tool reports as missed. CPU is in percent of all cores together;
+    CPU is in percent of all cores together;
     `cpu_user` includes interrupts unless `cpu_irq` (dstat 0.7.2: hard + soft) is separate.
     """
 
@@ -47,7 +47,6 @@ class HostSample:
     epoch_s: float | None
     time_text: str | None
     since_boot: bool
-    missed_ticks: int = 0
     cpu_user: float | None = None
     cpu_system: float | None = None
     cpu_idle: float | None = None
@@ -82,10 +81,9 @@ def cells_of(text: str) -> list[str]:
         raise RejectedError("not a line of CSV") from None
 
 
-def without_missed(cells: list[str]) -> tuple[list[str], int]:
-    """The cells without dool's final remark about missed ticks, and the number of missed ticks."""
-    match = _MISSED.fullmatch(cells[-1])
-    return (cells[:-1], int(match.group(1))) if match else (cells, 0)
+def without_missed(cells: list[str]) -> list[str]:
+    """The cells without dool's final remark about missed ticks."""
+    return cells[:-1] if _MISSED.fullmatch(cells[-1]) else cells
 
 
 def has_no_values(cells: list[str]) -> bool:

@@ -22,10 +22,9 @@ def run_bounded(
     timeout_s: float,
     stdin: str = "",
     limit_bytes: int = MAX_OUTPUT_BYTES,
-    environ: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """`bounded_bytes`, with its output as text."""
-    done = bounded_bytes(argv, timeout_s, stdin, limit_bytes, environ)
+    done = bounded_bytes(argv, timeout_s, stdin, limit_bytes, None)
     texts = (content.decode(errors="replace") for content in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(argv, done.returncode, *texts)
 

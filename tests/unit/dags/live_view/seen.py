@@ -11,7 +11,7 @@ from tests.support.drafts import plan
 
 STEP = next(step for step in plan().trials)
 SEEN = Progress(
-    study="quickstart", run="r1", state="running", started_t=0.0, elapsed_s=60.0, remaining_s=180.0, total=9,
+    study="quickstart", run="r1", state="running", elapsed_s=60.0, remaining_s=180.0, total=9,
     ended=(Ended(STEP, "ok", "", 12.0),), current=STEP, live="measured · 900 ops/s", nodes="w1 40 %",
     looks={str(STEP.trial): FirstLook(str(STEP.trial), rate=900.0, rate_unit="ops/s", verdict="invalid",
                                       reasons=("the window is empty",))},

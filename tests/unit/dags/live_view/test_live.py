@@ -48,7 +48,7 @@ STEP = step()
 
 def shown(current: Step | None, *ended: Ended, activity: str = "running") -> Progress:
     return Progress(
-        study="s", run="r", state="running", started_t=0, elapsed_s=1, remaining_s=1, total=3,
+        study="s", run="r", state="running", elapsed_s=1, remaining_s=1, total=3,
         ended=ended, current=current, activity=activity,
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ PREFIX = "2026-11-23 12:37:29,920 INFO fs.TestDFSIO: "
 
 def guess(folder: Path) -> list[GuessedTrial]:
     found = recognise_all(folder)
-    return guessed_trials([piece for file in found.values() for piece in file.pieces], "UTC")
+    return guessed_trials([piece for file in found.values() for piece in file.pieces])
 
 
 def on_console(result: str) -> str:
