@@ -17,6 +17,11 @@ from density_study.dags.cli.old_flags import present
 RUNS = Path("runs")
 
 
+def option(names: str, metavar: str, help_text: str, **more: Any) -> Any:
+    """An option with a value. names: `--output -o`."""
+    return typer.Option(*names.split(), metavar=metavar, help=help_text, **more)
+
+
 def examples(*commands: str) -> str:
     """The epilog of a command's help. The leading newline keeps Typer from dedenting the code block."""
     return "\n".join(("\nExamples:\n", *(f"    {command}" for command in commands), ""))
@@ -45,25 +50,22 @@ def _checked(runs: Path) -> Path:
     return runs
 
 
-Runs = Annotated[
-    Path,
-    typer.Option("--runs", metavar="DIR", help="Folder that holds all runs.", callback=_checked),
-]
+Runs = Annotated[Path, option("--runs", "DIR", "Folder that holds all runs.", callback=_checked)]
 Sets = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--set",
-        metavar="KEY=VALUE",
-        help="Override a key of the study, for example repetitions=2 or stack.base_port=22000. "
+        "KEY=VALUE",
+        "Override a key of the study, for example repetitions=2 or stack.base_port=22000. "
         "Repeatable.",
     ),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--only",
-        metavar="GLOB",
-        help="Run only the test cases with a matching id, for example 'ycsb-*'. Repeatable.",
+        "GLOB",
+        "Run only the test cases with a matching id, for example 'ycsb-*'. Repeatable.",
     ),
 ]
 
@@ -87,11 +89,7 @@ Named = Annotated[
 
 Tags = Annotated[
     list[str] | None,
-    typer.Option(
-        "--tag",
-        metavar="KEY=VALUE",
-        help="Tag of a run, for example ticket=PERF-12. Repeatable.",
-    ),
+    option("--tag", "KEY=VALUE", "Tag of a run, for example ticket=PERF-12. Repeatable."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
@@ -112,59 +110,48 @@ def _budget(text: str) -> float:
 
 Budget = Annotated[
     float | None,
-    typer.Option(
-        "--budget",
-        metavar="TIME",
-        parser=_budget,
-        help="Fit the study into this time, for example '48 h'.",
-    ),
+    option("--budget", "TIME", "Fit the study into this time, for example '48 h'.", parser=_budget),
 ]
 
 # Of `study capacity`.
 PointsFile = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
         "--points",
-        metavar="CSV",
-        help="Measured points, with the columns group, hosts, vms_per_host, disk_type, value, unit, "
+        "CSV",
+        "Measured points, with the columns group, hosts, vms_per_host, disk_type, value, unit, "
         "repetition. Repeatable.",
     ),
 ]
 Source = Annotated[
     Path, typer.Argument(metavar="MODEL|CSV", help="A model.json, or a CSV file of points.")
 ]
-PerDay = Annotated[
-    float, typer.Option("--genomes-per-day", metavar="N", help="Load, in genomes per day.")
-]
+PerDay = Annotated[float, option("--genomes-per-day", "N", "Load, in genomes per day.")]
 ProfileName = Annotated[
     str,
-    typer.Option(
+    option(
         "--profile",
-        metavar="NAME|YAML|measured:RUN",
-        help="Workload of one genome: wgs30x, exome, cohort-query, a YAML file, or what a run of the "
+        "NAME|YAML|measured:RUN",
+        "Workload of one genome: wgs30x, exome, cohort-query, a YAML file, or what a run of the "
         "workload pipeline measured, by its folder or id.",
     ),
 ]
-Hosts = Annotated[
-    Path, typer.Option("--hosts", metavar="YAML", help="Catalogue of host types with prices.")
-]
-ModelFile = Annotated[
-    Path, typer.Option("--model", metavar="JSON", help="Model written by `study capacity fit`.")
-]
+Hosts = Annotated[Path, option("--hosts", "YAML", "Catalogue of host types with prices.")]
+ModelFile = Annotated[Path, option("--model", "JSON", "Model written by `study capacity fit`.")]
 Slo = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--slo",
-        metavar="NAME=LIMIT",
-        help="Service level objective: turnaround_p95=24h, query_p95=3s. Repeatable.",
+        "NAME=LIMIT",
+        "Service level objective: turnaround_p95=24h, query_p95=3s. Repeatable.",
     ),
 ]
 Mapped = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--measured-by",
-        metavar="RESOURCE=GROUP",
-        help="Measured group that represents hdfs_read, hdfs_write, hbase_write, hbase_scan or "
+        "RESOURCE=GROUP",
+        "Measured group that represents hdfs_read, hdfs_write, hbase_write, hbase_scan or "
         "genome_job. Repeatable.",
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from density_study.cluster.model.extras import need
-from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option, run_ids
 from density_study.dags.cli.console import out, print_json
 
 EXAMPLES = examples(
@@ -29,10 +29,10 @@ def export(
     ],
     to: Annotated[
         str,
-        typer.Option(
+        option(
             "--to",
-            metavar="DIR|FILE.duckdb|URL",
-            help="Folder for Parquet files, or DuckDB database: runs that are there already stay. Or address "
+            "DIR|FILE.duckdb|URL",
+            "Folder for Parquet files, or DuckDB database: runs that are there already stay. Or address "
             "of an OpenTelemetry collector (OTLP over HTTP), which gets the steps of each run as spans.",
         ),
     ],

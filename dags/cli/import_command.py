@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.arguments import RUNS, Json, Runs, examples
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option
 from density_study.dags.cli.console import err, out, print_json, print_report, progress
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def import_records(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with the files.")],
     map_file: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--map",
-            metavar="YAML",
-            help="YAML file: which files belong to which trial, and facts that they lack. "
+            "YAML",
+            "YAML file: which files belong to which trial, and facts that they lack. "
             "Default: map.yaml in the folder.",
         ),
     ] = None,

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
+from density_study.dags.cli.arguments import (
+    RUNS,
+    Json,
+    Runs,
+    Sets,
+    Spec,
+    examples,
+    option,
+    parse_overrides,
+)
 from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
@@ -36,8 +45,7 @@ SHELL = examples("study shell", "study shell -- hdfs dfs -ls /", "study shell --
 
 EXPIRES = "8 h"
 Expires = Annotated[
-    str,
-    typer.Option("--expires", metavar="TIME", help="When a kept cluster is taken down by itself."),
+    str, option("--expires", "TIME", "When a kept cluster is taken down by itself.")
 ]
 
 
@@ -45,10 +53,7 @@ def up(
     spec: Spec,
     runs: Runs = RUNS,
     build: Annotated[
-        str | None,
-        typer.Option(
-            "--build", metavar="BUILD", help="Which of the study's clusters. Default: the first."
-        ),
+        str | None, option("--build", "BUILD", "Which of the study's clusters. Default: the first.")
     ] = None,
     expires: Expires = EXPIRES,
     foreground: Annotated[

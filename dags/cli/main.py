@@ -41,6 +41,7 @@ from density_study.dags.cli.arguments import (
     Spec,
     arrange,
     examples,
+    option,
     parse_overrides,
 )
 from density_study.dags.cli.capacity import command as capacity_command
@@ -161,20 +162,17 @@ def plan(
     only: Only = None,
     effect: Annotated[
         float,
-        typer.Option(
+        option(
             "--effect",
-            metavar="RATIO",
-            min=0.01,
-            help="Ratio beyond the bound of its rule for which the power of a question is printed, where the "
+            "RATIO",
+            "Ratio beyond the bound of its rule for which the power of a question is printed, where the "
             "study names none.",
+            min=0.01,
         ),
     ] = 1.2,
     budget: Budget = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the study that fits the budget."
-        ),
+        Path | None, option("-o --output", "FILE", "Write the study that fits the budget.")
     ] = None,
     anyway: Anyway = False,
     as_json: Json = False,

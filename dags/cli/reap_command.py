@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from density_study.dags.cli.arguments import RUNS, Json, Runs, examples
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option
 from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ def reap(
     ] = False,
     force: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--force",
-            metavar="OWNER",
-            help="Also reap the runs of this owner, which cannot be checked from this machine. Use "
+            "OWNER",
+            "Also reap the runs of this owner, which cannot be checked from this machine. Use "
             "it only if you know that the owner is dead. `study reap` prints the owner's name.",
         ),
     ] = None,
     claim: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--claim",
-            metavar="RUN",
-            help="Register this run, by folder or id, as your own, and reap nothing. Use it only for a "
+            "RUN",
+            "Register this run, by folder or id, as your own, and reap nothing. Use it only for a "
             "run that you opened, when the registry of your runs was lost or is on another machine.",
         ),
     ] = None,

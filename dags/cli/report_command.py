@@ -13,7 +13,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
-from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
+from density_study.dags.cli.arguments import RUNS, Named, Runs, examples, option
 from density_study.dags.cli.console import (
     err,
     print_json_text,
@@ -66,27 +66,27 @@ def report(
     ] = EVERY_CORE,
     cluster: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--cluster",
-            metavar="BUILD",
-            help="For yarn: folder of a build with a running cluster. Default: the newest one.",
+            "BUILD",
+            "For yarn: folder of a build with a running cluster. Default: the newest one.",
         ),
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--store",
-            metavar="URI",
-            help="Store of the records and tables of all runs, as URI/study/run-id. Default: the "
+            "URI",
+            "Store of the records and tables of all runs, as URI/study/run-id. Default: the "
             "cluster's HDFS for yarn, else the run's folder.",
         ),
     ] = None,
     conf: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--conf",
-            metavar="KEY=VALUE",
-            help="Spark option, for example spark.eventLog.enabled=true or spark.ui.enabled=true. "
+            "KEY=VALUE",
+            "Spark option, for example spark.eventLog.enabled=true or spark.ui.enabled=true. "
             "Repeatable.",
         ),
     ] = None,

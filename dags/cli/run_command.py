@@ -23,6 +23,7 @@ from density_study.dags.cli.arguments import (
     Spec,
     Tags,
     examples,
+    option,
     parse_overrides,
 )
 from density_study.dags.cli.console import err, given, out, print_json, print_report, progress
@@ -64,11 +65,11 @@ def run(
     only: Only = None,
     add_repetitions: Annotated[
         int,
-        typer.Option(
+        option(
             "--add-repetitions",
-            metavar="N",
+            "N",
+            "Extend the newest finished run by N repetitions of every topology.",
             min=0,
-            help="Extend the newest finished run by N repetitions of every topology.",
         ),
     ] = 0,
     as_json: Json = False,

@@ -11,7 +11,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor
-from density_study.dags.cli.arguments import Json, examples
+from density_study.dags.cli.arguments import Json, examples, option
 from density_study.dags.cli.console import err, out, print_json, print_json_text
 
 if TYPE_CHECKING:
@@ -55,18 +55,12 @@ def add(
         ),
     ],
     hadoop: Annotated[
-        str, typer.Option("--hadoop", metavar="VERSION", help="Hadoop that this HBase runs on.")
+        str, option("--hadoop", "VERSION", "Hadoop that this HBase runs on.")
     ] = HADOOP,
-    hbase: Annotated[
-        str, typer.Option("--hbase", metavar="VERSION", help="HBase that runs on this Hadoop.")
-    ] = HBASE,
+    hbase: Annotated[str, option("--hbase", "VERSION", "HBase that runs on this Hadoop.")] = HBASE,
     properties: Annotated[
         list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="NAME=VALUE",
-            help="A property of hbase-site.xml that the jars need.",
-        ),
+        option("--property", "NAME=VALUE", "A property of hbase-site.xml that the jars need."),
     ] = None,
 ) -> None:
     """Download a version and lock its jars by SHA-256. A study can then name it.
@@ -159,8 +153,7 @@ def sbom(
         ),
     ],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write it there, not to the terminal."),
+        Path | None, option("-o --output", "FILE", "Write it there, not to the terminal.")
     ] = None,
 ) -> None:
     """Print a software bill of materials (CycloneDX): every jar or package with version, hash and licence.

@@ -14,6 +14,7 @@ from density_study.dags.cli.arguments import (
     PointsFile,
     Source,
     examples,
+    option,
 )
 from density_study.dags.cli.capacity import imported, sizing, standing
 from density_study.dags.cli.capacity.inputs import analysed_run
@@ -56,9 +57,9 @@ def fit(
         ),
     ] = None,
     points: PointsFile = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="JSON", help="Output file of the model.")
-    ] = Path("model.json"),
+    output: Annotated[Path, option("--output -o", "JSON", "Output file of the model.")] = Path(
+        "model.json"
+    ),
     as_json: Json = False,
 ) -> None:
     """Fit scaling, density, utilization and latency curves to analysed runs or to CSV files."""

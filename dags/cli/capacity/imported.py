@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from density_study.dags.cli.arguments import option
 from density_study.dags.cli.console import out
 
 
@@ -21,14 +22,11 @@ def import_trace(
         ),
     ],
     genomes: Annotated[int, typer.Option("--genomes", help="Number of genomes in the trace.")] = 1,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="YAML", help="Output file of the profile.")
-    ] = Path("profile.yaml"),
+    output: Annotated[Path, option("--output -o", "YAML", "Output file of the profile.")] = Path(
+        "profile.yaml"
+    ),
     sizes: Annotated[
-        Path | None,
-        typer.Option(
-            "--sizes", metavar="CSV", help="Samples with the GiB of their input: sample,gib."
-        ),
+        Path | None, option("--sizes", "CSV", "Samples with the GiB of their input: sample,gib.")
     ] = None,
     input_gib: Annotated[
         float | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.arguments import RUNS
+from density_study.dags.cli.arguments import RUNS, option
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.curves.model import Model
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 SEED = 20130226
 PROFILE = "wgs30x"
 Mix = Annotated[
-    str | None,
-    typer.Option(
-        "--mix", metavar="MIX|GROUP", help="For operations: YCSB's mix, or a measured group."
-    ),
+    str | None, option("--mix", "MIX|GROUP", "For operations: YCSB's mix, or a measured group.")
 ]
 ReadP99 = Annotated[
-    str | None,
-    typer.Option(
-        "--read-p99", metavar="TIME", help="For operations: short for --slo read_p99=TIME."
-    ),
+    str | None, option("--read-p99", "TIME", "For operations: short for --slo read_p99=TIME.")
 ]
 DataGib = Annotated[
     float | None,

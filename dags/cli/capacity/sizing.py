@@ -19,6 +19,7 @@ from density_study.dags.cli.arguments import (
     ProfileName,
     Seed,
     Slo,
+    option,
 )
 from density_study.dags.cli.capacity.inputs import (
     PROFILE,
@@ -59,12 +60,10 @@ def size(
     hosts: Hosts,
     model: ModelFile,
     genomes_per_day: Annotated[
-        float | None,
-        typer.Option("--genomes-per-day", metavar="N", help="Load, in genomes per day."),
+        float | None, option("--genomes-per-day", "N", "Load, in genomes per day.")
     ] = None,
     ops: Annotated[
-        str | None,
-        typer.Option("--ops", metavar="RATE", help="Load, in operations: 250k/s or 1,000,000/s."),
+        str | None, option("--ops", "RATE", "Load, in operations: 250k/s or 1,000,000/s.")
     ] = None,
     mix: Mix = None,
     read_p99: ReadP99 = None,
@@ -76,20 +75,15 @@ def size(
     draws: Draws = 1000,
     seed: Seed = SEED,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Output file of the plan.")
+        Path | None, option("--output -o", "JSON", "Output file of the plan.")
     ] = None,
     page: Annotated[
-        Path | None,
-        typer.Option(
-            "--page", metavar="HTML", help="Also write the plan as an HTML page, to this file."
-        ),
+        Path | None, option("--page", "HTML", "Also write the plan as an HTML page, to this file.")
     ] = None,
     beside: Annotated[
         Path | None,
-        typer.Option(
-            "--beside",
-            metavar="RUN",
-            help="Put the page beside this run's report; runs/index.html links it.",
+        option(
+            "--beside", "RUN", "Put the page beside this run's report; runs/index.html links it."
         ),
     ] = None,
     form: Annotated[
@@ -194,10 +188,9 @@ def whatif(
     mapped: Mapped = None,
     draws: Draws = 1000,
     seed: Seed = SEED,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="SVG", help="Output file of the cost chart."),
-    ] = Path("whatif.svg"),
+    output: Annotated[Path, option("--output -o", "SVG", "Output file of the cost chart.")] = Path(
+        "whatif.svg"
+    ),
     as_json: Json = False,
 ) -> None:
     """List cost and hosts for every density, disk type and host type, and chart cost over density."""

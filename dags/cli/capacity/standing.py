@@ -17,6 +17,7 @@ from density_study.dags.cli.arguments import (
     ProfileName,
     Seed,
     Slo,
+    option,
 )
 from density_study.dags.cli.capacity.inputs import (
     PROFILE,
@@ -48,17 +49,10 @@ YEARS_EXAMPLE = (
     " --slo turnaround_p95=24h"
 )
 Standing = Annotated[
-    Path,
-    typer.Option(
-        "--hosts",
-        metavar="YAML",
-        help="Your hosts: a catalogue whose host types have a count.",
-    ),
+    Path, option("--hosts", "YAML", "Your hosts: a catalogue whose host types have a count.")
 ]
-Today = Annotated[float, typer.Option("--today", metavar="N", help="Genomes per day today.")]
-Grows = Annotated[
-    str, typer.Option("--growth", metavar="PERCENT", help="Growth of the load in a year, e.g. 30%.")
-]
+Today = Annotated[float, option("--today", "N", "Genomes per day today.")]
+Grows = Annotated[str, option("--growth", "PERCENT", "Growth of the load in a year, e.g. 30%.")]
 NO_GROWTH = "0%"
 Years = Annotated[int, typer.Option("--years", help="Number of years.")]
 
@@ -73,9 +67,7 @@ def carry(
     profile: ProfileName = PROFILE,
     slo: Slo = None,
     mapped: Mapped = None,
-    today: Annotated[
-        float | None, typer.Option("--today", metavar="N", help="Genomes per day today.")
-    ] = None,
+    today: Annotated[float | None, option("--today", "N", "Genomes per day today.")] = None,
     growth: Grows = NO_GROWTH,
     years: Years = 5,
     draws: Draws = 1000,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option, run_ids
 from density_study.dags.cli.console import out, print_json, print_text
 
 if TYPE_CHECKING:
@@ -69,34 +69,29 @@ def compare(
     ] = Format.text,
     html: Annotated[
         Path | None,
-        typer.Option(
-            "--html", metavar="FILE", help="Also write the two runs side by side, as an HTML page."
-        ),
+        option("--html", "FILE", "Also write the two runs side by side, as an HTML page."),
     ] = None,
     acknowledge: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--acknowledge",
-            metavar="REASON",
-            help="Accept the regressions that this comparison shows: later runs are compared with the new "
+            "REASON",
+            "Accept the regressions that this comparison shows: later runs are compared with the new "
             "level, and no later run reports it again until it changes. Written to acknowledged.json beside "
             "the study's runs. Repeat it to change reason, owner and ticket.",
         ),
     ] = None,
     owner: Annotated[
         str,
-        typer.Option(
+        option(
             "--owner",
-            metavar="NAME",
-            help="With --acknowledge: who looks into it. With an owner or a ticket, the results hub lists it "
+            "NAME",
+            "With --acknowledge: who looks into it. With an owner or a ticket, the results hub lists it "
             "as an open regression.",
         ),
     ] = "",
     ticket: Annotated[
-        str,
-        typer.Option(
-            "--ticket", metavar="URL|ID", help="With --acknowledge: where it is discussed."
-        ),
+        str, option("--ticket", "URL|ID", "With --acknowledge: where it is discussed.")
     ] = "",
     as_json: Json = False,
 ) -> None:

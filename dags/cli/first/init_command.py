@@ -11,7 +11,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import USER
-from density_study.dags.cli.arguments import Budget, examples
+from density_study.dags.cli.arguments import Budget, examples, option
 from density_study.dags.cli.console import out
 
 EXAMPLES = examples(
@@ -65,12 +65,9 @@ def init(
         ),
     ] = "1,2",
     hosts: Annotated[
-        str,
-        typer.Option("--addresses", metavar="ADDRESS,...", help="Addresses of the hosts over SSH."),
+        str, option("--addresses", "ADDRESS,...", "Addresses of the hosts over SSH.")
     ] = "",
-    user: Annotated[
-        str, typer.Option("--user", metavar="NAME", help="SSH user on the hosts.")
-    ] = "",
+    user: Annotated[str, option("--user", "NAME", "SSH user on the hosts.")] = "",
     cores: Annotated[
         int, typer.Option(min=0, metavar="N", help="Cores of each host over SSH.")
     ] = 0,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from density_study.dags.cli.arguments import examples
+from density_study.dags.cli.arguments import examples, option
 
 EXAMPLES = examples(
     "study sudo-rules --user study > sudo-rules.sh",
@@ -16,9 +16,7 @@ EXAMPLES = examples(
 
 
 def sudo_rules(
-    user: Annotated[
-        str, typer.Option("--user", metavar="NAME", help="Who logs in. Default: your own name.")
-    ] = "",
+    user: Annotated[str, option("--user", "NAME", "Who logs in. Default: your own name.")] = "",
     cut: Annotated[
         bool, typer.Option("--cut", help="Also for the fault `cut`: drop packets of other hosts.")
     ] = False,

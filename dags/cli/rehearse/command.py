@@ -17,6 +17,7 @@ from density_study.dags.cli.arguments import (
     Sets,
     Spec,
     examples,
+    option,
     parse_overrides,
 )
 from density_study.dags.cli.console import err, out, print_json, print_report, progress
@@ -36,36 +37,29 @@ EXAMPLES = examples(
 def rehearse(
     spec: Spec,
     folder: Annotated[
-        Path,
-        typer.Option("--rehearsals", metavar="DIR", help="Folder that holds all rehearsals."),
+        Path, option("--rehearsals", "DIR", "Folder that holds all rehearsals.")
     ] = Path("rehearsals"),
     effects: Annotated[
         str,
-        typer.Option(
+        option(
             "--effects",
-            metavar="NAME|YAML",
-            help="What the variants do to the speed: `model` (only the queueing model), `none` (all alike), "
+            "NAME|YAML",
+            "What the variants do to the speed: `model` (only the queueing model), `none` (all alike), "
             "`talk` (the effects of the talk), or a YAML file.",
         ),
     ] = "model",
     noise: Annotated[
         str,
-        typer.Option(
+        option(
             "--noise",
-            metavar="PARTS",
-            help="How much speeds vary: nights=5%,builds=2.5%,trials=1%,seconds=10%. Parts that are left out "
+            "PARTS",
+            "How much speeds vary: nights=5%,builds=2.5%,trials=1%,seconds=10%. Parts that are left out "
             "keep these values.",
         ),
     ] = "",
     times: Annotated[
         int,
-        typer.Option(
-            "--times",
-            metavar="N",
-            min=1,
-            max=100_000,
-            help="Decide N rehearsals, each with other seeds.",
-        ),
+        option("--times", "N", "Decide N rehearsals, each with other seeds.", min=1, max=100_000),
     ] = 1,
     drawn: Annotated[
         bool,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.extras import need
-from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
+from density_study.dags.cli.arguments import RUNS, Named, Runs, examples, option
 from density_study.dags.cli.console import out
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def watch(
     runs: Runs = RUNS,
     web: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--web",
-            metavar="PORT",
+            "PORT",
+            "Serve a page with the same view on this machine's loopback address; 0: a free port.",
             min=0,
             max=65535,
-            help="Serve a page with the same view on this machine's loopback address; 0: a free port.",
         ),
     ] = None,
     metrics: Annotated[
