@@ -14,7 +14,7 @@ from density_study.analysis.comparison.declared import Declared
 from density_study.analysis.comparison.numbers import TAIL, number_id
 from density_study.analysis.findings.variants import latency, main_operation
 from density_study.analysis.hub.trend import trend
-from density_study.analysis.report.charts.figure import Column, DataTable, Figure
+from density_study.analysis.report.charts.figure import Column, DataTable, Figure, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio
 from density_study.analysis.report.html import policy, static, templates
@@ -56,7 +56,7 @@ def render(pair: Pair) -> str:
             tuple(Column(name, name in NUMERIC) for name in HEADER), tuple(_rows(pair))
         ),
         declared=DataTable(
-            (Column("Key of the study file"), Column("A"), Column("B")),
+            columns("Key of the study file | A | B"),
             tuple((one.key, one.before, one.after) for one in pair.declared or ()),
         ),
         css=Markup(static("report.css") + static("hub.css")),

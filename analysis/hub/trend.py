@@ -11,11 +11,11 @@ from density_study.analysis.comparison.causes import differing
 from density_study.analysis.comparison.change_points import ChangePoint, subject_of
 from density_study.analysis.report.charts.figure import (
     DATA,
-    Column,
     DataTable,
     Figure,
     Panel,
     colour_scale,
+    columns,
     legend,
     mark,
     panel,
@@ -179,10 +179,7 @@ def _change_rows(points: Sequence[Point], changes: Sequence[ChangePoint]) -> Ite
 
 
 def _table(points: Sequence[Point]) -> DataTable:
-    columns = (
-        Column("Test case"), Column("Variant"), Column("Run"), Column("Rate", numeric=True),
-        Column("Interval", numeric=True), Column("Builds", numeric=True),
-    )  # fmt: skip
+    header = columns("Test case | Variant | Run | Rate # | Interval # | Builds #")
     rows = tuple(
         (
             point.entry.label,
@@ -194,7 +191,7 @@ def _table(points: Sequence[Point]) -> DataTable:
         )
         for point in points
     )
-    return DataTable(columns, rows)
+    return DataTable(header, rows)
 
 
 def _notes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Metric, Summary, TrialSummary
 from density_study.analysis.validity.rules import remedy_of
@@ -50,7 +50,7 @@ def reasons(summary: Summary) -> DataTable:
     ordered = sorted(
         texts.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1].total(), one[0][1])
     )
-    columns = (Column("Reason"), Column("Verdict"), Column("Trials"), Column("What to do"))
+    header = columns("Reason | Verdict | Trials | What to do")
     imported = summary.imported is not None
     rows = tuple(
         (
@@ -61,7 +61,7 @@ def reasons(summary: Summary) -> DataTable:
         )
         for (verdict, _), said in ordered
     )
-    return DataTable(columns, rows)
+    return DataTable(header, rows)
 
 
 def _example(said: Counter[str]) -> str:
@@ -92,7 +92,7 @@ def courses(view: View) -> dict[str, tuple[int, str]]:
 
 def slow_seconds(view: View) -> DataTable:
     """The slow spells of trials that devices watched, and what moved with them; a row per spell."""
-    columns = (Column("Trial"), Column("Cause"), Column("Slow seconds, and what moved with them"))
+    header = columns("Trial | Cause | Slow seconds, and what moved with them")
     orders = {trial.trial: trial for trial in view.summary.trials}
     rows = [
         (
@@ -104,7 +104,7 @@ def slow_seconds(view: View) -> DataTable:
         if (trial := orders.get(series.trial)) is not None
         for spell in series.slow
     ]
-    return DataTable(columns, tuple(rows))
+    return DataTable(header, tuple(rows))
 
 
 def main_rate(metrics: Sequence[Metric]) -> Metric | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.trials import number, slow_seconds
 from density_study.analysis.summary.summary import TrialSummary
@@ -67,18 +67,15 @@ def _within(view: View, trials: dict[str, TrialSummary]) -> Iterator[str]:
 
 
 def _limits(view: View) -> DataTable:
-    columns = (Column("Test case"), Column("Topology"), Column("What limits it"))
+    header = columns("Test case | Topology | What limits it")
     rows = (
         (view.labels[one.test_case], one.topology, one.sentence) for one in view.summary.bottlenecks
     )
-    return DataTable(columns, tuple(rows))
+    return DataTable(header, tuple(rows))
 
 
 def _variants(view: View) -> DataTable:
-    columns = (
-        Column("Test case"), Column("Variants"), Column("Quantity"), Column("Ratio", numeric=True),
-        Column("Interval", numeric=True),
-    )  # fmt: skip
+    header = columns("Test case | Variants | Quantity | Ratio # | Interval #")
     rows = (
         (
             view.labels[one.test_case],
@@ -90,11 +87,11 @@ def _variants(view: View) -> DataTable:
         for one in view.summary.explanations
         for shift in (*one.moved, *one.equal)
     )
-    return DataTable(columns, tuple(rows))
+    return DataTable(header, tuple(rows))
 
 
 def _causes(view: View, trials: dict[str, TrialSummary]) -> DataTable:
-    columns = (Column("Trial"), Column("Rank", numeric=True), Column("Cause"), Column("Evidence"))
+    header = columns("Trial | Rank # | Cause | Evidence")
     rows = [
         (
             f"{number(trials[one.trial])}: {view.labels[trials[one.trial].test_case]}",
@@ -105,4 +102,4 @@ def _causes(view: View, trials: dict[str, TrialSummary]) -> DataTable:
         for one in view.summary.causes
         if not one.common
     ]
-    return DataTable(columns, tuple(rows[:MOST_TRIALS]))
+    return DataTable(header, tuple(rows[:MOST_TRIALS]))

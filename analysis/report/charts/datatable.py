@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.quantity import interval, quantity, words
 from density_study.analysis.summary.numbers import digits
@@ -17,15 +17,9 @@ def observation_table(
 ) -> DataTable:
     """One row per observation; `what`, under `header`, distinguishes the metrics of a test case."""
     return DataTable(
-        columns=(
-            Column("Test case"),
-            Column(view.density_header),
-            Column(view.variant_header),
-            Column(header),
-            Column("Value", numeric=True),
-            Column("Interval", numeric=True),
-            Column("Builds", numeric=True),
-            Column("Each build", numeric=True),
+        columns=columns(
+            f"Test case | {view.density_header} | {view.variant_header} | {header} "
+            "| Value # | Interval # | Builds # | Each build #"
         ),
         rows=tuple(
             (

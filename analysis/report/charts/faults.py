@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.summary import Metric, TrialSummary
@@ -14,15 +14,9 @@ def table(view: View) -> DataTable:
     """One row per trial, in the order of the test cases' topologies and their builds."""
     faults = {one.test_case: one.fault for one in view.summary.test_cases if one.fault}
     return DataTable(
-        (
-            Column("Fault"),
-            Column("Topology"),
-            Column("Build"),
-            Column("Verdict"),
-            Column("Rate was back after", numeric=True),
-            Column("Failed operations", numeric=True),
-            Column("Longest intended latency", numeric=True),
-            Column("Acknowledged rows lost", numeric=True),
+        columns(
+            "Fault | Topology | Build | Verdict | Rate was back after # "
+            "| Failed operations # | Longest intended latency # | Acknowledged rows lost #"
         ),
         tuple(
             (

@@ -95,6 +95,11 @@ class Column:
     numeric: bool = False
 
 
+def columns(headers: str) -> tuple[Column, ...]:
+    """The columns of 'Build | Probe # | Result'; a # marks a numeric one."""
+    return tuple(Column(one.removesuffix(" #"), one.endswith(" #")) for one in headers.split(" | "))
+
+
 @dataclass(frozen=True)
 class DataTable:
     """For the page's filters, `of` has each row's test case, density and disk type, and `claims` its

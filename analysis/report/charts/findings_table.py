@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from density_study.analysis.findings.claims import can_judge, is_whole
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import Column, DataTable, columns
 from density_study.analysis.report.charts.quantity import duration, ratio
 from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import Decided, Finding, Summary, verdict_words
@@ -46,14 +46,7 @@ def findings_table(summary: Summary) -> DataTable:
 def decisions_table(summary: Summary) -> DataTable:
     """The study's questions: answer, repetitions, power and time, and what an open one would take."""
     return DataTable(
-        (
-            Column("Question"),
-            Column("Answer"),
-            Column("Repetitions", numeric=True),
-            Column("Power it had", numeric=True),
-            Column("Took", numeric=True),
-            Column("It would take"),
-        ),
+        columns("Question | Answer | Repetitions # | Power it had # | Took # | It would take"),
         tuple(
             (
                 one.question,
@@ -82,7 +75,7 @@ def claims_table(summary: Summary) -> DataTable:
     """The talk's claims that this run can judge, each as a whole: its parts are comparisons."""
     wholes = [one for one in summary.findings if is_whole(one) and can_judge(one)]
     return DataTable(
-        (Column("Claim"), Column("Verdict"), Column("Why")),
+        columns("Claim | Verdict | Why"),
         tuple((one.statement, verdict_words(one.verdict), one.why) for one in wholes),
         claims=tuple(one.verdict for one in wholes),
     )

@@ -9,10 +9,10 @@ import altair as alt
 from density_study.analysis.report.charts.figure import (
     DATA,
     WIDTHS_PX,
-    Column,
     DataTable,
     Figure,
     Panel,
+    columns,
     legend,
     mark,
     panel,
@@ -72,16 +72,9 @@ def table(view: View) -> DataTable:
         for number, part in enumerate(one.parts, start=1)
     ]
     return DataTable(
-        (
-            Column("Test case"),
-            Column("Topology"),
-            Column("Part"),
-            Column("Requested", numeric=True),
-            Column("Achieved", numeric=True),
-            Column("Sustained"),
-            Column("Variation by second", numeric=True),
-            Column("Intended p50"),
-            Column("Intended p99"),
+        columns(
+            "Test case | Topology | Part | Requested # | Achieved # | Sustained "
+            "| Variation by second # | Intended p50 | Intended p99"
         ),
         tuple(
             (

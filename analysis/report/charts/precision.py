@@ -9,10 +9,10 @@ import altair as alt
 from density_study.analysis.report.charts.figure import (
     DATA,
     WIDTHS_PX,
-    Column,
     DataTable,
     Figure,
     Panel,
+    columns,
     legend,
     mark,
     panel,
@@ -66,13 +66,7 @@ def _styles(words: Words) -> dict[str, Style]:
 
 def table(precision: Precision) -> DataTable:
     return DataTable(
-        (
-            Column("Comparison"),
-            Column("Builds per variant", numeric=True),
-            Column("Ratio", numeric=True),
-            Column("Interval", numeric=True),
-            Column("State"),
-        ),
+        columns("Comparison | Builds per variant # | Ratio # | Interval # | State"),
         tuple(
             (
                 one.comparison,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.summary import ProbeSummary, SearchSummary
@@ -15,14 +15,8 @@ NONE = "none"
 def found_table(view: View) -> DataTable:
     """One row per search: its answer between the highest load kept and the lowest rejected."""
     return DataTable(
-        (
-            Column("Test case"),
-            Column("Topology"),
-            Column("Build"),
-            Column("Highest kept", numeric=True),
-            Column("Lowest rejected", numeric=True),
-            Column("Probes", numeric=True),
-            Column("Ended"),
+        columns(
+            "Test case | Topology | Build | Highest kept # | Lowest rejected # | Probes # | Ended"
         ),
         tuple(
             (
@@ -42,15 +36,9 @@ def found_table(view: View) -> DataTable:
 def probes_table(view: View) -> DataTable:
     """Every probe in the order of its search: its load, what it measured, and what decided."""
     return DataTable(
-        (
-            Column("Test case"),
-            Column("Build"),
-            Column("Probe", numeric=True),
-            Column("Load", numeric=True),
-            Column("Chosen as"),
-            Column("Achieved", numeric=True),
-            Column("Latency and CPU"),
-            Column("Result"),
+        columns(
+            "Test case | Build | Probe # | Load # | Chosen as | Achieved # "
+            "| Latency and CPU | Result"
         ),
         tuple(
             (

@@ -14,6 +14,7 @@ from density_study.analysis.report.charts.figure import (
     Figure,
     Panel,
     colour_scale,
+    columns,
     legend,
     mark,
     panel,
@@ -57,7 +58,7 @@ def _wall(summary: Summary) -> Figure:
         panels=(_wall_panel(rows),),
         legend=legend({f"{kind} {duration(s)}": TIME[kind] for kind, s in known.items()}),
         table=DataTable(
-            (Column("Activity"), Column("Time", numeric=True), Column("Seconds", numeric=True)),
+            columns("Activity | Time # | Seconds #"),
             tuple((kind, duration(s), quantity(s, "s")) for kind, s in known.items()),
         ),
         notes=tuple(
