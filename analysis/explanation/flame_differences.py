@@ -12,7 +12,7 @@ from density_study.analysis.summary.summary import FlameGraph, Summary
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.own_runs import refusal
 from density_study.cluster.state.tags import short_hash
-from density_study.workloads.execution.recordings.flame_graphs import difference
+from density_study.workloads.execution.jvm_recordings import difference
 from density_study.workloads.record.manifest import Manifest
 
 FOLDER = "flames"

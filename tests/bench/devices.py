@@ -19,8 +19,8 @@ from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.providers.provider import machines_of_hosts, provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.workloads.execution.jvm_recordings import put_profiler
 from density_study.workloads.execution.monitoring import daemons_of
-from density_study.workloads.execution.recordings.flame_graphs import put_profiler
 from density_study.workloads.monitors import (
     DEVICES,
     MONITORS,

@@ -17,8 +17,7 @@ from density_study.cluster.providers.provider import Machine, machines_of_hosts
 from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.recordings.flame_graphs import flame_graphs
-from density_study.workloads.execution.recordings.flight_rules import findings
+from density_study.workloads.execution.jvm_recordings import findings, flame_graphs
 from density_study.workloads.monitors import MONITORS, WATCHING, MonitorCommand, last_epoch_s
 from density_study.workloads.monitors.daemons import flight, profile, stalls
 

@@ -28,8 +28,8 @@ from density_study.workloads.base.workload import TrialContext, Workload
 from density_study.workloads.execution import around
 from density_study.workloads.execution.around import read_around
 from density_study.workloads.execution.hosts_around_trial import full_disks, killed_in
+from density_study.workloads.execution.jvm_recordings import put_profiler
 from density_study.workloads.execution.monitoring import Monitors, daemons_of
-from density_study.workloads.execution.recordings.flame_graphs import put_profiler
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.monitors import with_devices

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import http.client
+import platform
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import ClassVar, Literal
+from zipfile import ZipFile
 
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreStack
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.stack.machine_software import MachineSoftware
-from density_study.cluster.stack.store_software import StoreSoftware
+from density_study.cluster.stack.stack import Stack, ensure, locked, stack_home
+from density_study.cluster.stack.store_software import UNPACKED, StoreSoftware
 from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
-from density_study.cluster.stores.kudu.programs import ensure_programs, programs_home
 from density_study.cluster.stores.store import ClusterStore, Part, Where, server
 
 Program = Literal["kudu-master", "kudu-tserver"]
@@ -171,6 +175,46 @@ def kudu_argv(blueprint: Blueprint, node: Node, program: Program) -> tuple[str, 
         if program == "kudu-tserver"
         else f"--max_create_tablets_per_ts={_TABLETS_AT_ONCE}",
     )
+
+
+def ensure_programs() -> StoreSoftware:
+    """Kudu's servers, which a jar on Maven Central holds, unpacked in the cache.
+
+    InputError on another processor, or if a part is missing."""
+    machine = f"{platform.system()} {platform.machine()}"
+    if machine != "Linux x86_64":
+        raise InputError(
+            f"Kudu's servers are published only for Linux on x86-64; this is {machine}.",
+            "store kudu",
+            "use another store, or a machine with such a processor.",
+        )
+    stack = ensure("kudu")
+    _unpack(stack)
+    program = programs_home() / "bin" / "kudu-tserver"
+    return StoreSoftware("Kudu", stack.version, stack.jars_sha256, program)
+
+
+def programs_home() -> Path:
+    """The folder with bin, lib and www, once `ensure_programs` has returned."""
+    return stack_home("kudu") / UNPACKED
+
+
+def _unpack(stack: Stack) -> None:
+    """The files of the jar, which was checked against the lock, beside it."""
+    home = programs_home()
+    aside = home.with_name("unpacking")
+    with locked(stack.home):
+        if home.exists():
+            return
+        shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
+        (jar,) = (stack.home / "lib").iterdir()
+        with ZipFile(jar) as archive:
+            archive.extractall(aside)
+        (inner,) = aside.glob("kudu-binary-*")
+        for program in (inner / "bin").iterdir():
+            program.chmod(0o755)  # a jar keeps no permissions
+        inner.rename(home)
+        shutil.rmtree(aside)
 
 
 STORES = (Kudu,)

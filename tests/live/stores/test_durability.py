@@ -16,8 +16,7 @@ from density_study.cluster.model.store import Durability, store_named
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.stores.kudu.programs import programs_home
-from density_study.cluster.stores.kudu.store import kudu_environment
+from density_study.cluster.stores.kudu.store import kudu_environment, programs_home
 from density_study.cluster.stores.store import store_of
 from tests.live.stores.loading import loading, rows_left, talk, tool
 from tests.live.support.builds import open_build, topology

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.workloads.execution.recordings.flame_graphs import difference
+from density_study.workloads.execution.jvm_recordings import difference
 from density_study.workloads.record.manifest import Manifest
 from tests.live.why.standing import Standing, standing
 

@@ -12,8 +12,12 @@ from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import store_named
-from density_study.cluster.stores.kudu.programs import ensure_programs, programs_home
-from density_study.cluster.stores.kudu.store import cache_mib, limit_mib
+from density_study.cluster.stores.kudu.store import (
+    cache_mib,
+    ensure_programs,
+    limit_mib,
+    programs_home,
+)
 from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study

@@ -1,20 +1,28 @@
-"""async-profiler on the nodes of a trial, and flame graphs of its recordings."""
+"""What is made here of recordings that JVMs left on the machines: flame graphs by async-profiler, and
+findings of JDK Mission Control's rules."""
 
 from __future__ import annotations
 
 import base64
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree.ElementTree import ParseError
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.providers.provider import Machine
 from density_study.cluster.stack import ensure
 from density_study.cluster.stack.java import find_java
+from density_study.workloads.monitors.daemons.events import event_row
+from density_study.workloads.monitors.daemons.flight import found_in
 from density_study.workloads.monitors.daemons.profile import KINDS, LIBRARY
 
 CONVERTER = "one.convert.Main"
+_RULES = "flightrules"
+_REPORT = "org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport"
+RULES_TIMEOUT_S = 300.0
 TIMEOUT_S = 120.0
 
 
@@ -60,3 +68,23 @@ def _converted(*words: str) -> bool:
     command = (java, "-Xmx512m", "-cp", str(profiler_jar()), CONVERTER, *words)
     done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False)
     return done.returncode == 0 and Path(words[-1]).is_file()
+
+
+def findings(recordings: Mapping[Path, str], report: Path, epoch_s: float) -> str:
+    """Rows of what the rules find in the recordings of JVMs, by name; `report` has all that they say. None
+    of a recording that cannot be read, as of a daemon that was killed: the report says so."""
+    java, jars = find_java().home / "bin" / "java", ensure(_RULES).home / "lib" / "*"
+    command = (str(java), "-Xmx1g", "-cp", str(jars), _REPORT, *map(str, recordings))
+    with report.open("wb") as output, suppress(subprocess.TimeoutExpired):
+        subprocess.run(
+            command, stdout=output, stderr=subprocess.DEVNULL, timeout=RULES_TIMEOUT_S, check=False
+        )
+    try:
+        found = list(found_in(report.read_text(encoding="utf-8", errors="replace")))
+    except (ParseError, ValueError):
+        return ""
+    return "".join(
+        event_row(epoch_s, recordings[Path(file)], f"{score:.0f},{words}")
+        for file, score, words in found
+        if Path(file) in recordings
+    )
