@@ -14,7 +14,6 @@ import pytest
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.file_fault import as_study_errors
-from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.execution import steps, trial
@@ -25,7 +24,7 @@ from density_study.workloads.record.record import closed_records
 from tests.security.lossless.each_write import OF_DISKS
 from tests.support.drafts import plan, study
 from tests.support.hostile.failing_writes import Writes, watched
-from tests.support.made_runs.fake_cluster import World, open_again, step_of
+from tests.support.made_runs.fake_cluster import World, open_again, opened_run, step_of
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
@@ -85,9 +84,7 @@ def _cluster(run: Run, build: str) -> Any:
 def opened(root: Path) -> tuple[Run, Step]:
     """A run whose first cluster stands, and the trial that is next."""
     shutil.rmtree(root.parent, ignore_errors=True)
-    root.mkdir(parents=True)
-    run = Run(root, study(), plan(), Journal(root / "journal.jsonl"))
-    open_again(run)
+    run = opened_run(root, study(), plan())
     first = run.plan.trials[0]
     assert carry_out(run, step_of(run, "up", first.build)).outcome == "ok"
     return run, first

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 
-def _fifo(path: Path) -> None:
+def fifo(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
 
 
-def _link(to: str) -> Callable[[Path], None]:
+def link(to: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
         path.unlink()
         path.symlink_to(to)
@@ -31,7 +31,7 @@ def _folder(path: Path) -> None:
     path.mkdir()
 
 
-def _endless(path: Path) -> None:
+def endless(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(2**40)
 
@@ -54,12 +54,12 @@ def _number(value: Any) -> Callable[[Path], None]:
 
 
 HOSTILE: dict[str, Callable[[Path], None]] = {
-    "fifo": _fifo,
-    "zero": _link("/dev/zero"),
-    "link": _link("/etc/passwd"),
-    "link to itself": _link("summary.json"),
+    "fifo": fifo,
+    "zero": link("/dev/zero"),
+    "link": link("/etc/passwd"),
+    "link to itself": link("summary.json"),
     "folder": _folder,
-    "endless": _endless,
+    "endless": endless,
     "deep": _text("[" * 200_000),
     "deep object": _text('{"format":' * 50_000),
     "no object": _text("1"),

@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,21 +13,9 @@ import pytest
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.tables import TRIALS
 from density_study.workloads.tables.store import read_table, write_rows
+from tests.security.outputs.damages import fifo, link
 
 pytestmark = pytest.mark.usefixtures("watchdog")
-
-
-def pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def link(to: str) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        path.unlink()
-        path.symlink_to(to)
-
-    return change
 
 
 def half(path: Path) -> None:
@@ -60,7 +47,7 @@ def test_a_damaged_table_is_named(how: str, tmp_path: Path) -> None:
     assert "root:" not in str(caught.value) and "\n" not in caught.value.what
 
 
-@pytest.mark.parametrize("how", [pipe, link("/dev/zero")], ids=["pipe", "device"])
+@pytest.mark.parametrize("how", [fifo, link("/dev/zero")], ids=["pipe", "device"])
 def test_what_is_no_file_is_not_opened(how: Callable[[Path], None], tmp_path: Path) -> None:
     write_rows(tmp_path, TRIALS, [{"study": "s", "run": "r", "trial": "t"}])
     (part,) = (tmp_path / "tables" / TRIALS.name).glob("*.parquet")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.dags.run_status.live import nodes_cpu, sample
+from tests.security.outputs.damages import endless
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 
@@ -19,11 +20,6 @@ def pipe(path: Path) -> None:
 
 def link(to: str) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(to)
-
-
-def endless(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(2**40)
 
 
 def folder(path: Path) -> None:

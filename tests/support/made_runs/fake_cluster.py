@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,16 @@ from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.events import BuildDestroyed, RunOpened, TrialState
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
+from density_study.dags.stages import study_stages
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.trial import draft_manifest
-from density_study.workloads.planning.plan import Step
+from density_study.workloads.planning.plan import Plan, Step, make_plan, write_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
+from tests.support.drafts import host, plan, study
 
 
 @dataclasses.dataclass
@@ -86,6 +91,35 @@ class _FakeCluster:
     @property
     def site(self) -> Any:
         return self.run.site(self.build)
+
+
+@pytest.fixture
+def run(runtime: None, tmp_path: Path) -> Run:
+    return opened_run(tmp_path / "runs" / "quickstart" / "r1", study(), plan())
+
+
+def opened_run(root: Path, of: Study, planned: Plan | None = None) -> Run:
+    """In this new folder, on a host that is known."""
+    root.mkdir(parents=True)
+    opened = Run(root, of, planned or make_plan(of, [host()]), Journal(root / "journal.jsonl"))
+    open_again(opened)
+    return opened
+
+
+def carried_on(folder: Path, text: str) -> Run:
+    """As `opened_run`, with the study and its plan as files: another process may carry it on."""
+    of = parse_study(text, "s.yaml").study
+    opened = opened_run(folder / "runs" / of.study / "20261120T201530Z", of)
+    (opened.root / "study.yaml").write_text(text)
+    write_plan(opened.plan, opened.root / "plan.json")
+    return opened
+
+
+def carry_on(run: Run, upto: int | None = None) -> None:
+    """The steps of the plan, each as a task does."""
+    for step in run.plan.steps[:upto]:
+        name = step.build if step.kind != "trial" else str(step.trial)
+        study_stages.carry_out(str(run.root), step.kind, name)
 
 
 def open_again(run: Run) -> None:

@@ -15,10 +15,7 @@ from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.base.rows import metric
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import what_is_left
-from density_study.workloads.planning.plan import make_plan, write_plan
-from density_study.workloads.study.study_file import parse_study
-from tests.support.drafts import host
-from tests.support.made_runs.fake_cluster import World, open_again, world
+from tests.support.made_runs.fake_cluster import World, carried_on, carry_on, open_again, world
 
 __all__ = ["world"]  # the fixture
 
@@ -46,13 +43,7 @@ SCANS_CLEAR_AFTER = 6
 def run(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(study_stages, "_check_machine", lambda _run: None)
     monkeypatch.setattr(test_cases_so_far, "first_look", _look)
-    root = tmp_path / "runs" / "answered" / "20261120T201530Z"
-    root.mkdir(parents=True)
-    (root / "study.yaml").write_text(STUDY)
-    write_plan(make_plan(parse_study(STUDY, "a.yaml").study, [host()]), root / "plan.json")
-    opened = load_run(root)
-    open_again(opened)
-    return opened
+    return carried_on(tmp_path, STUDY)
 
 
 def _look(record: Path) -> FirstLook:
@@ -64,12 +55,6 @@ def _look(record: Path) -> FirstLook:
         gain = 1.5 if "-c-" in record.name else 1.045
     rate = metric("throughput", "ops/s", 1000.0 * gain * (1 + noise))
     return FirstLook(record.name, verdict="valid", metrics=(rate,))
-
-
-def carry_on(run: Run, upto: int | None = None) -> None:
-    for step in run.plan.steps[:upto]:
-        name = step.build if step.kind != "trial" else str(step.trial)
-        study_stages.carry_out(str(run.root), step.kind, name)
 
 
 def repetitions(world: World, mode: str) -> list[int]:

@@ -17,14 +17,9 @@ from density_study.dags.cli.carry_out import LogFollower
 from density_study.workloads.base.quantity import duration, seconds, whole_mib
 from density_study.workloads.study.study_file import read_study
 from docs.generator.cli_page import commands
+from tests.support.made_runs.command import study as call
 
 EVERY = dict(commands())
-
-
-def call(*arguments: str) -> str:
-    result = CliRunner().invoke(main.app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def test_every_command_is_in_one_group_of_the_help() -> None:

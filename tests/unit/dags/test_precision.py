@@ -16,10 +16,8 @@ from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.base.rows import metric
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import what_is_left
-from density_study.workloads.planning.plan import make_plan, write_plan
-from density_study.workloads.study.study_file import parse_study
-from tests.support.drafts import QUICKSTART, host
-from tests.support.made_runs.fake_cluster import World, open_again, world
+from tests.support.drafts import QUICKSTART
+from tests.support.made_runs.fake_cluster import World, carried_on, carry_on, open_again, world
 
 __all__ = ["world"]  # the fixture
 
@@ -29,18 +27,11 @@ PRECISE_AFTER = 7
 @pytest.fixture
 def run(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(study_stages, "_check_machine", lambda _run: None)
-    root = tmp_path / "runs" / "quickstart" / "20261120T201530Z"
-    root.mkdir(parents=True)
     text = QUICKSTART.read_text().replace(
         "repetitions: 1", "repetitions: {at_least: 5, at_most: 9, until: 2%}"
     )
     text = text.replace("[load, read45-insert55, scan95-insert5]", "[load]")
-    (root / "study.yaml").write_text(text)
-    spec = parse_study(text, "q.yaml").study
-    write_plan(make_plan(spec, [host()]), root / "plan.json")
-    opened = load_run(root)
-    open_again(opened)
-    return opened
+    return carried_on(tmp_path, text)
 
 
 @pytest.fixture
@@ -60,12 +51,6 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
         monkeypatch.setattr(test_cases_so_far, "first_look", look)
 
     return measure
-
-
-def carry_on(run: Run, upto: int | None = None) -> None:
-    for step in run.plan.steps[:upto]:
-        name = step.build if step.kind != "trial" else str(step.trial)
-        study_stages.carry_out(str(run.root), step.kind, name)
 
 
 def repetitions(world: World) -> list[int]:

@@ -32,11 +32,7 @@ def message(path: Path, shipped: Path, *changes: tuple[str, str]) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (
-            "cores: 16\n    cpu",
-            "cores: yes\n    cpu",
-            "hosts[0].cores: true (also yes, no, on, off)",
-        ),
+        ("cores: 16\n    cpu", "cores: yes\n    cpu", "hosts[0].cores: true (also yes, no, on, off)"),
         ("kw: 0.25", "kw: on", "hosts[0].kw: true"),
         ("name: small-hdd", "name: NO", "hosts[1].name: false"),
         ("name: small-hdd", "name: ' '", "hosts[1].name: ' ' is not a name"),
@@ -44,26 +40,17 @@ def message(path: Path, shipped: Path, *changes: tuple[str, str]) -> str:
         ("name: small-hdd", "name: ''", "hosts[1].name: '' is not a name"),
         ("name: small-hdd", 'name: "a\\e[31mb"', "hosts[1].name: 'a?[31mb' has control characters"),
         ("name: small-hdd", "name: small-flash", "duplicate host type: 'small-flash'"),
-        (
-            "name: small-hdd",
-            "name: Small-Flash",
-            "hosts[1].name: duplicate host type: 'small-flash' and 'Small-Flash'",
-        ),
-        (
-            "disk_type: hdd, count: 12",
-            "disk_type: HDD, count: 12",
-            "hosts[3].disks[1].disk_type: 'HDD' is 'hdd' at measured_on.disks[1].disk_type",
-        ),
-        (
-            "price_basis: made-up list prices, USD, without tax",
-            "price_basis: ''",
-            "price_basis: write text of 1 or more letters, not ''",
-        ),
+        ("name: small-hdd", "name: Small-Flash",
+         "hosts[1].name: duplicate host type: 'small-flash' and 'Small-Flash'"),
+        ("disk_type: hdd, count: 12", "disk_type: HDD, count: 12",
+         "hosts[3].disks[1].disk_type: 'HDD' is 'hdd' at measured_on.disks[1].disk_type"),
+        ("price_basis: made-up list prices, USD, without tax", "price_basis: ''",
+         "price_basis: write text of 1 or more letters, not ''"),
         ("capex_usd: 5200", "capex_usb: 5200", "did you mean capex_usd?"),
         ("capex_usd: 5200", "capex_usd: 0o7", "write a number, not '0o7'"),
         ("    capex_usd: 5200\n", "    usd_per_hour: 12:30\n", "write a number, not '12:30'"),
     ],
-)
+)  # fmt: skip
 def test_a_trap_of_a_catalogue_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert words in message(tmp_path / "mine.yaml", EXAMPLE, (old, new))
 
@@ -72,23 +59,16 @@ def test_a_trap_of_a_catalogue_is_named(tmp_path: Path, old: str, new: str, word
     ("old", "new", "words"),
     [
         ("    tasks: 4\n", "    tasks: true\n", "stages[0].tasks: true"),
-        (
-            "name: align",
-            "name: 'Align '",
-            "stages[0].name: write text of the form ^[a-z0-9-]+$, not 'Align '",
-        ),
-        (
-            "    tasks: 4\n",
-            "    tasks: 4000000000\n",
-            "stages[0].tasks: it must be 10,000,000 or less",
-        ),
+        ("name: align", "name: 'Align '",
+         "stages[0].name: write text of the form ^[a-z0-9-]+$, not 'Align '"),
+        ("    tasks: 4\n", "    tasks: 4000000000\n", "stages[0].tasks: it must be 10,000,000 or less"),
         ("cores_per_task: 8", "cores_per_task: 80000", "it must be 10,000 or less"),
         ("replication: 3", "replication: 300", "storage.replication: it must be 20 or less"),
         ("rho_max: 0.8", "rho_max: 0.008", "rho_max: it must be 0.05 or more"),
         ("low: 1.1, high: 1.6", "low: 1.1, high: 160", "peak 1.3 (1.1 to 160) is the busiest hour"),
         ("value: 8, low: 7, high: 10,", "value: 8, low: 7, high: 1e9,", "1e+09 is not plausible"),
     ],
-)
+)  # fmt: skip
 def test_a_trap_of_a_profile_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert words in message(tmp_path / "mine.yaml", SHIPPED / "wgs30x.yaml", (old, new))
 

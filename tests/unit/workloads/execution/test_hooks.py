@@ -8,25 +8,14 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution import hooks
 from density_study.workloads.execution.hooks import Hook, Moment, tell
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.steps import carry_out, steps_left
-from tests.support.drafts import plan, study
-from tests.support.made_runs.fake_cluster import World, open_again, world
+from tests.support.made_runs.fake_cluster import World, run, world
 
-__all__ = ["world"]  # the fixture
+__all__ = ["run", "world"]  # fixtures
 MOMENT = Moment("before", "trial", "s", "r", "b1", "t1")
-
-
-@pytest.fixture
-def run(runtime: None, tmp_path: Path) -> Run:
-    root = tmp_path / "runs" / "quickstart" / "r1"
-    root.mkdir(parents=True)
-    opened = Run(root, study(), plan(), Journal(root / "journal.jsonl"))
-    open_again(opened)
-    return opened
 
 
 def program(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -8,19 +8,17 @@ from typing import Any
 import pytest
 
 from density_study.cluster.state.events import SearchEnded
-from density_study.cluster.state.journal import Journal
 from density_study.dags.stages.conclusion import _bad_trials
 from density_study.workloads.base.search import Probe
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.steps import carry_out, steps_left, what_is_left
 from density_study.workloads.execution.trial import draft_manifest
-from density_study.workloads.planning.plan import Step, make_plan
+from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
-from density_study.workloads.study.study_file import parse_study
-from tests.support.drafts import QUICKSTART, host
-from tests.support.made_runs.fake_cluster import World, open_again, world
+from tests.support.drafts import ycsb_study
+from tests.support.made_runs.fake_cluster import World, open_again, opened_run, world
 
 __all__ = ["world"]  # the fixture
 
@@ -58,14 +56,8 @@ def searched(world: World, monkeypatch: pytest.MonkeyPatch) -> Searched:
 
 @pytest.fixture
 def run(runtime: None, tmp_path: Path) -> Run:
-    root = tmp_path / "runs" / "quickstart" / "r1"
-    root.mkdir(parents=True)
-    text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      {SEARCH}")
-    text = text.replace("[load, read45-insert55, scan95-insert5]", "[read45-insert55]")
-    spec = parse_study(text.replace("vms_per_host: [1, 2]", "vms_per_host: [1]"), "q.yaml").study
-    opened = Run(root, spec, make_plan(spec, [host()]), Journal(root / "journal.jsonl"))
-    open_again(opened)
-    return opened
+    replaced = {"load, read45-insert55, scan95-insert5": "read45-insert55", "[1, 2]": "[1]"}
+    return opened_run(tmp_path / "runs" / "quickstart" / "r1", ycsb_study(SEARCH, **replaced))
 
 
 def carry_out_all(run: Run) -> dict[str, str]:

@@ -14,7 +14,6 @@ from density_study.cluster.state.events import (
     TrialsCleared,
     TrialState,
 )
-from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.acts import began
@@ -29,28 +28,18 @@ from density_study.workloads.execution.steps import (
     what_is_left,
 )
 from density_study.workloads.execution.trial import draft_manifest
-from density_study.workloads.planning.plan import Step, make_plan
+from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import (
     Record,
     closed_records,
     earlier_attempts,
     read_manifest,
 )
-from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.support.drafts import QUICKSTART, host, plan, study
-from tests.support.made_runs.fake_cluster import World, open_again, step_of, world
+from tests.support.drafts import ycsb_study
+from tests.support.made_runs.fake_cluster import World, open_again, opened_run, run, step_of, world
 
-__all__ = ["world"]  # the fixture
-
-
-@pytest.fixture
-def run(runtime: None, tmp_path: Path) -> Run:
-    root = tmp_path / "runs" / "quickstart" / "r1"
-    root.mkdir(parents=True)
-    opened = Run(root, study(), plan(), Journal(root / "journal.jsonl"))
-    open_again(opened)
-    return opened
+__all__ = ["run", "world"]  # fixtures
 
 
 def carry_out_all(run: Run) -> list[tuple[str, str]]:
@@ -227,12 +216,7 @@ def test_programming_errors_in_a_step_are_raised(run: Run, world: World) -> None
 
 def latency_run(root: Path) -> Run:
     """The quickstart with one latency target, opened."""
-    root.mkdir(parents=True)
-    text = QUICKSTART.read_text().replace("threads: [8]", "threads: [8]\n      latency_at: [50%]")
-    spec = parse_study(text, "q.yaml").study
-    opened = Run(root, spec, make_plan(spec, [host()]), Journal(root / "journal.jsonl"))
-    open_again(opened)
-    return opened
+    return opened_run(root, ycsb_study("latency_at: [50%]"))
 
 
 def test_a_symbolic_target_is_resolved_journalled_and_passed_to_the_trial(

@@ -98,63 +98,23 @@ def test_logs_and_histories_that_differ_are_of_two_runs(
 @pytest.mark.parametrize(
     ("text", "workload", "said", "words"),
     [
-        (
-            SUMMARY,
-            YCSB,
-            ("12:00:00Z", "12:00:03Z"),
-            "window: 3 s in the map, and the run took 10 s",
-        ),
-        (
-            SUMMARY,
-            YCSB,
-            ("12:00:00Z", "13:00:00Z"),
-            "window: 3,600 s in the map, and the run took 10 s",
-        ),
-        (
-            YCSB_0_12,
-            YCSB,
-            ("11:00:00Z", "11:00:12Z"),
-            "window: the map's lies 3,588 s before that of the status lines (about 1 s)",
-        ),
-        (
-            YCSB_0_12,
-            YCSB,
-            ("13:00:00Z", "13:00:12Z"),
-            "window: the map's lies 3,590 s after that of the status lines (about 1 s)",
-        ),
-        (
-            SUMMARY,
-            "ycsb: {mix: c}",
-            (),
-            "mix: c is READ 100%, and the output counts READ 50%, UPDATE 50%",
-        ),
-        (
-            SUMMARY,
-            "ycsb: {mix: a, operations: 1000}",
-            (),
-            "operations: 1,000 in the map, and ycsb-1 counts 2,000",
-        ),
-        (
-            SUMMARY.replace("10000.0", "60000.0"),
-            "ycsb: {mix: a, duration: 30 s}",
-            (),
-            "duration: 30 s in the map, and ycsb-1 ran for 60 s",
-        ),
-        (
-            LOADED,
-            "ycsb: {mix: load, records: 500}",
-            (),
-            "records: 500 in the map, and 990 were loaded",
-        ),
+        (SUMMARY, YCSB, ("12:00:00Z", "12:00:03Z"), "window: 3 s in the map, and the run took 10 s"),
+        (SUMMARY, YCSB, ("12:00:00Z", "13:00:00Z"), "window: 3,600 s in the map, and the run took 10 s"),
+        (YCSB_0_12, YCSB, ("11:00:00Z", "11:00:12Z"),
+         "window: the map's lies 3,588 s before that of the status lines (about 1 s)"),
+        (YCSB_0_12, YCSB, ("13:00:00Z", "13:00:12Z"),
+         "window: the map's lies 3,590 s after that of the status lines (about 1 s)"),
+        (SUMMARY, "ycsb: {mix: c}", (), "mix: c is READ 100%, and the output counts READ 50%, UPDATE 50%"),
+        (SUMMARY, "ycsb: {mix: a, operations: 1000}", (),
+         "operations: 1,000 in the map, and ycsb-1 counts 2,000"),
+        (SUMMARY.replace("10000.0", "60000.0"), "ycsb: {mix: a, duration: 30 s}", (),
+         "duration: 30 s in the map, and ycsb-1 ran for 60 s"),
+        (LOADED, "ycsb: {mix: load, records: 500}", (), "records: 500 in the map, and 990 were loaded"),
         (DFSIO, "testdfsio: {files: 5}", (), "files: 5 in the map, and the result is of 10"),
-        (
-            DFSIO,
-            "testdfsio: {file_size: 128 MiB}",
-            (),
-            "file_size: 128 MiB in the map, and the job processed 1,024 MiB per file",
-        ),
+        (DFSIO, "testdfsio: {file_size: 128 MiB}", (),
+         "file_size: 128 MiB in the map, and the job processed 1,024 MiB per file"),
     ],
-)
+)  # fmt: skip
 def test_what_no_check_sees_is_told(
     tmp_path: Path, text: str, workload: str, said: tuple[str, ...], words: str
 ) -> None:
@@ -166,23 +126,15 @@ def test_what_no_check_sees_is_told(
 @pytest.mark.parametrize(
     ("text", "workload", "said"),
     [
-        (
-            YCSB_0_12,
-            "ycsb: {mix: a, operations: 2000}",
-            ("2017-03-01T12:00:00Z", "2017-03-01T12:00:14Z"),
-        ),
-        (
-            SUMMARY,
-            "ycsb: {mix: a, operations: 4000, duration: 10 s}",
-            (),
-        ),  # less: the analysis sees it
+        (YCSB_0_12, "ycsb: {mix: a, operations: 2000}", ("2017-03-01T12:00:00Z", "2017-03-01T12:00:14Z")),
+        (SUMMARY, "ycsb: {mix: a, operations: 4000, duration: 10 s}", ()),
         (SUMMARY, "ycsb: {mix: of-ours}", ()),
         (SUMMARY, "ycsb: {mix: a, records: 500}", ()),
         (LOADED, "ycsb: {mix: load, records: 990}", ()),
         (DFSIO, "testdfsio: {files: 10, file_size: 1 GiB}", ()),
         (DFSIO.replace(": write", ": random read"), "testdfsio: {file_size: 4 GiB}", ()),
     ],
-)
+)  # fmt: skip
 def test_what_agrees_is_not_doubted(
     tmp_path: Path, text: str, workload: str, said: tuple[str, ...]
 ) -> None:

@@ -71,14 +71,10 @@ def test_hosts_are_watched_and_are_no_nodes_of_the_study(tmp_path: Path) -> None
     [
         ("/etc/hadoop", "~nobody-here/conf", "configuration"),
         ("folder:", "ca_file: ~nobody-here/ca, folder:", "ca_file"),
-        (
-            "folder:",
-            "kerberos: {principal: a@B, keytab: ~nobody-here/k}, folder:",
-            "kerberos.keytab",
-        ),
+        ("folder:", "kerberos: {principal: a@B, keytab: ~nobody-here/k}, folder:", "kerberos.keytab"),
         ("folder:", "kerberos: {krb5_conf: ~nobody-here/k}, folder:", "kerberos.krb5_conf"),
     ],
-)
+)  # fmt: skip
 def test_the_home_folder_of_nobody_is_refused_by_its_key(
     tmp_path: Path, old: str, new: str, key: str
 ) -> None:
@@ -141,10 +137,7 @@ def test_each_existing_cluster_is_a_topology_and_each_repetition_joins_all_in_ra
         (VARIANTS.replace("hosts: [d2], ", ""), "host 'd2' is of no cluster"),
         (VARIANTS.replace("hosts: [d2]", "hosts: [d1, d2]"), "host 'd1' is of old and new"),
         (VARIANTS.replace("hosts: [d2]", "hosts: [d2, d3]"), "'d3', which is not among hosts"),
-        (
-            VARIANTS.replace("existing: {", "existing: {configuration: /etc/x, "),
-            "has its own configuration",
-        ),
+        (VARIANTS.replace("existing: {", "existing: {configuration: /etc/x, "), "has its own configuration"),
         (STUDY.replace("configuration: /etc/hadoop, ", ""), "key existing needs configuration"),
         (STUDY + "stack: {hadoop: 3.4.1}\n", "provider existing takes no key stack"),
         (STUDY.replace("provider: existing\n", ""), "key 'hosts' is missing"),
@@ -153,30 +146,19 @@ def test_each_existing_cluster_is_a_topology_and_each_repetition_joins_all_in_ra
         (STUDY.replace("/user/me/density", "/user/../density"), "has . or .. in it"),
         (STUDY.replace("/etc/hadoop", "etc/hadoop"), "an absolute path"),
         (STUDY.replace("folder:", "namespace: a-b, folder:"), "letters, digits and underscores"),
-        (
-            STUDY.replace("folder:", "kerberos: {principal: a@B}, folder:"),
-            "principal and keytab belong together",
-        ),
-        (
-            STUDY.replace("folder:", "kerberos: {principal: a, keytab: /k}, folder:"),
-            "a principal with its realm",
-        ),
-        (
-            STUDY.replace(
-                "folder:", "kerberos: {principal: a@B, keytab: /k, ticket_cache: /c}, folder:"
-            ),
-            "a keytab or a ticket_cache, not both",
-        ),
+        (STUDY.replace("folder:", "kerberos: {principal: a@B}, folder:"),
+         "principal and keytab belong together"),
+        (STUDY.replace("folder:", "kerberos: {principal: a, keytab: /k}, folder:"),
+         "a principal with its realm"),
+        (STUDY.replace("folder:", "kerberos: {principal: a@B, keytab: /k, ticket_cache: /c}, folder:"),
+         "a keytab or a ticket_cache, not both"),
         (PROMETHEUS.replace("URL", "http://me:secret@prom:9090"), "looks like a secret"),
         (PROMETHEUS.replace("URL", "http://prom:9090"), "sent in the clear; write https://"),
         (PROMETHEUS.replace("URL", "https://prom/?token=x"), "is not the address of a server"),
         (STUDY.replace("files: 2", "storage_policy: ALL_SSD, files: 2"), "storage types"),
-        (
-            STUDY.replace("files: 2", "erasure_coding: XOR-2-1-1024k, files: 2"),
-            "all of an existing cluster",
-        ),
+        (STUDY.replace("files: 2", "erasure_coding: XOR-2-1-1024k, files: 2"), "all of an existing cluster"),
     ],
-)
+)  # fmt: skip
 def test_what_an_existing_cluster_has_not_is_one_error(
     tmp_path: Path, text: str, said: str
 ) -> None:

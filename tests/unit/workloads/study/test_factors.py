@@ -102,11 +102,8 @@ IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
 @pytest.mark.parametrize(
     ("factors", "key", "message"),
     [
-        (
-            "  stack: [{}]\n",
-            f"{IN_STACK}[0]",
-            "at least one of hadoop, hbase, java, native, jars and tarball",
-        ),
+        ("  stack: [{}]\n", f"{IN_STACK}[0]",
+         "at least one of hadoop, hbase, java, native, jars and tarball"),
         ("  stack: [{hadoop: 3.4}]\n", f"{IN_STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{IN_STACK}[0].hadoop", "a version on Maven Central"),
         ("  stack: [{java: 11}]\n", f"{IN_STACK}[0].java", "it must be 17 or more"),
@@ -117,68 +114,30 @@ IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
         ("  configuration: {}\n", IN_CONFIGURATION, "1 or more"),
         ("  configuration: {a: {}, b: {}}\n", IN_CONFIGURATION, "b is the same as a"),
         ("  configuration: {A_b: {}}\n", f"{IN_CONFIGURATION}.A_b", "lower-case letters"),
-        (
-            "  configuration: {a: {hive-site: {x.y: 1}}}\n",
-            f"{IN_CONFIGURATION}.a.hive-site",
-            "unknown",
-        ),
-        (
-            "  configuration: {a: {hdfs-site: {dfs.replication: 3}}}\n",
-            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.replication",
-            "write stack.replication",
-        ),
-        (
-            "  configuration: {a: {hbase-site: {hbase.regionserver.port: 1}}}\n",
-            f"{IN_CONFIGURATION}.a.hbase-site.hbase.regionserver.port",
-            "gives every daemon its own address",
-        ),
-        (
-            "  configuration: {a: {hbase-site: {hbase.bucketcache.size: 64}}}\n",
-            f"{IN_CONFIGURATION}.a.hbase-site.hbase.bucketcache.size",
-            "write block_cache instead",
-        ),
-        (
-            "  configuration: {a: {hdfs-site: {dfs.client.read.shortcircuit: true}}}\n",
-            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.client.read.shortcircuit",
-            "need the native library",
-        ),
-        (
-            "  configuration: {a: {hdfs-site: {dfs.namenode.rpc-bind-host: 0.0.0.0}}}\n",
-            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.namenode.rpc-bind-host",
-            "not for a study to set",
-        ),
-        (
-            "  configuration: {a: {jvm: {regionserver: {flags: [-Xmx2g]}}}}\n",
-            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
-            "write heap instead",
-        ),
-        (
-            "  configuration: {a: {jvm: {regionserver: {flags: ['-XX:+UseZGC']}}}}\n",
-            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
-            "write collector instead",
-        ),
-        (
-            "  configuration: {a: {jvm: {regionserver: {flags: ['-jar x']}}}}\n",
-            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
-            "not a JVM flag",
-        ),
-        (
-            "  configuration: {a: {jvm: {region: {}}}}\n",
-            f"{IN_CONFIGURATION}.a.jvm.region",
-            "'regionserver'",
-        ),
-        (
-            "  configuration: {a: {block_cache: {place: flash, size: 1 MiB}}}\n",
-            f"{IN_CONFIGURATION}.a.block_cache.size",
-            "needs 64 MiB",
-        ),
-        (
-            "  configuration: {a: {block_cache: {place: disk, size: 1 GiB}}}\n",
-            f"{IN_CONFIGURATION}.a.block_cache.place",
-            "'off-heap', 'flash' or 'hdd'",
-        ),
+        ("  configuration: {a: {hive-site: {x.y: 1}}}\n", f"{IN_CONFIGURATION}.a.hive-site", "unknown"),
+        ("  configuration: {a: {hdfs-site: {dfs.replication: 3}}}\n",
+         f"{IN_CONFIGURATION}.a.hdfs-site.dfs.replication", "write stack.replication"),
+        ("  configuration: {a: {hbase-site: {hbase.regionserver.port: 1}}}\n",
+         f"{IN_CONFIGURATION}.a.hbase-site.hbase.regionserver.port", "gives every daemon its own address"),
+        ("  configuration: {a: {hbase-site: {hbase.bucketcache.size: 64}}}\n",
+         f"{IN_CONFIGURATION}.a.hbase-site.hbase.bucketcache.size", "write block_cache instead"),
+        ("  configuration: {a: {hdfs-site: {dfs.client.read.shortcircuit: true}}}\n",
+         f"{IN_CONFIGURATION}.a.hdfs-site.dfs.client.read.shortcircuit", "need the native library"),
+        ("  configuration: {a: {hdfs-site: {dfs.namenode.rpc-bind-host: 0.0.0.0}}}\n",
+         f"{IN_CONFIGURATION}.a.hdfs-site.dfs.namenode.rpc-bind-host", "not for a study to set"),
+        ("  configuration: {a: {jvm: {regionserver: {flags: [-Xmx2g]}}}}\n",
+         f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]", "write heap instead"),
+        ("  configuration: {a: {jvm: {regionserver: {flags: ['-XX:+UseZGC']}}}}\n",
+         f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]", "write collector instead"),
+        ("  configuration: {a: {jvm: {regionserver: {flags: ['-jar x']}}}}\n",
+         f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]", "not a JVM flag"),
+        ("  configuration: {a: {jvm: {region: {}}}}\n", f"{IN_CONFIGURATION}.a.jvm.region", "'regionserver'"),
+        ("  configuration: {a: {block_cache: {place: flash, size: 1 MiB}}}\n",
+         f"{IN_CONFIGURATION}.a.block_cache.size", "needs 64 MiB"),
+        ("  configuration: {a: {block_cache: {place: disk, size: 1 GiB}}}\n",
+         f"{IN_CONFIGURATION}.a.block_cache.place", "'off-heap', 'flash' or 'hdd'"),
     ],
-)
+)  # fmt: skip
 def test_a_faulty_level_is_one_error_with_place_and_reason(
     factors: str, key: str, message: str
 ) -> None:

@@ -21,8 +21,7 @@ from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Store, default_store, store_named, words_of
 from density_study.cluster.stores.accumulo.store import GC_HEAP_MIB, tserver_heap_mib
 from density_study.cluster.stores.cassandra.store import OVERHEAD_MIB, heap_mib, tokens
-from density_study.cluster.stores.redis.nodes_conf import slots
-from density_study.cluster.stores.redis.store import data_mib, rows_mib
+from density_study.cluster.stores.redis.store import data_mib, rows_mib, slots
 from density_study.cluster.stores.store import Rows
 from density_study.dags.cli.plan_page import warnings_of
 from density_study.workloads.planning.plan import Plan
@@ -122,32 +121,21 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
     ("more", "said"),
     [
         ("store: cassandra\nfactors: {vms_per_host: [1]}\n", "no durability page_cache.*synced"),
-        (
-            "store: {name: cassandra, durability: synced}\nfactors: {vms_per_host: [1]}\n"
-            "stack: {java: 21}\n",
-            "only on Java 17",
-        ),
-        (
-            "store: accumulo\nfactors: {vms_per_host: [1]}\nstack: {java: 21}\n",
-            "Accumulo runs only on Java 17",
-        ),
-        (
-            "store: {name: aerospike, durability: memory}\nfactors: {vms_per_host: [1]}\n",
-            "no package registry has a server of Aerospike.*provider existing and the key endpoint",
-        ),
-        (
-            "factors: {vms_per_host: [1], store: [redis, {name: aerospike, durability: synced}]}\n",
-            "no package registry has a server of Aerospike",
-        ),
+        ("store: {name: cassandra, durability: synced}\nfactors: {vms_per_host: [1]}\n" "stack: {java: 21}\n",
+         "only on Java 17"),
+        ("store: accumulo\nfactors: {vms_per_host: [1]}\nstack: {java: 21}\n",
+         "Accumulo runs only on Java 17"),
+        ("store: {name: aerospike, durability: memory}\nfactors: {vms_per_host: [1]}\n",
+         "no package registry has a server of Aerospike.*provider existing and the key endpoint"),
+        ("factors: {vms_per_host: [1], store: [redis, {name: aerospike, durability: synced}]}\n",
+         "no package registry has a server of Aerospike"),
         ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
-        (
-            "store: redis\nfactors: {vms_per_host: [1], configuration: {a: {}}}\n",
-            "configuration is of Hadoop and HBase",
-        ),
+        ("store: redis\nfactors: {vms_per_host: [1], configuration: {a: {}}}\n",
+         "configuration is of Hadoop and HBase"),
         ("factors: {vms_per_host: [1], store: [redis, redis]}\n", "duplicate"),
         ("store: {name: redis, durability: some}\nfactors: {vms_per_host: [1]}\n", "page_cache"),
     ],
-)
+)  # fmt: skip
 def test_a_faulty_store_is_refused_with_the_reason(more: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         study(more)
@@ -215,38 +203,19 @@ def test_containers_of_this_machine_have_stores_and_the_bare_host(tmp_path: Path
     [
         ("ycsb: {records: [1000], mixes: [c], threads: [8]}", "store: redis", "1 worker"),
         ("testdfsio: {modes: [write], files: 1, file_size: 1 MiB}", "store: redis", "no HDFS"),
-        (
-            "ycsb: {records: [90000000], mixes: [c], threads: [8]}",
-            "store: redis",
-            "keeps all rows in memory",
-        ),
-        (
-            "ycsb: {records: [1000], mixes: [c], threads: [8], clients: 2}",
-            "store: rocksdb",
-            "one client process",
-        ),
-        (
-            "genomics: {samples: [100], sites: 1000, mixes: [sample-read], threads: [4]}",
-            "store: redis",
-            "variant store exists only for HBase",
-        ),
-        (
-            "ycsb: {records: [1000], mixes: [e], threads: [8]}",
-            "store: {name: cassandra, durability: synced}",
-            "no scan from a key on",
-        ),
-        (
-            "ycsb: {records: [1000], mixes: [e], threads: [8]}",
-            "store: redis-cluster",
-            "Redis Cluster places rows by a hash",
-        ),
-        (
-            "ycsb: {records: [1000], mixes: [{name: x, read: 0.9, scan: 0.1}], threads: [8]}",
-            "store: {name: cassandra, durability: memory}",
-            "no scan from a key on",
-        ),
+        ("ycsb: {records: [90000000], mixes: [c], threads: [8]}", "store: redis", "keeps all rows in memory"),
+        ("ycsb: {records: [1000], mixes: [c], threads: [8], clients: 2}", "store: rocksdb",
+         "one client process"),
+        ("genomics: {samples: [100], sites: 1000, mixes: [sample-read], threads: [4]}", "store: redis",
+         "variant store exists only for HBase"),
+        ("ycsb: {records: [1000], mixes: [e], threads: [8]}", "store: {name: cassandra, durability: synced}",
+         "no scan from a key on"),
+        ("ycsb: {records: [1000], mixes: [e], threads: [8]}", "store: redis-cluster",
+         "Redis Cluster places rows by a hash"),
+        ("ycsb: {records: [1000], mixes: [{name: x, read: 0.9, scan: 0.1}], threads: [8]}",
+         "store: {name: cassandra, durability: memory}", "no scan from a key on"),
     ],
-)
+)  # fmt: skip
 def test_what_a_store_cannot_do_is_refused_by_name(
     tmp_path: Path, workload: str, more: str, said: str
 ) -> None:
@@ -406,32 +375,17 @@ def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
         (store_named("hbase", "synced"), {"durability": "FSYNC_WAL"}),
         (store_named("hbase", "memory"), {"durability": "SKIP_WAL"}),
         (store_named("redis"), {"redis.address": "127.0.0.1:21000"}),
-        (
-            store_named("redis-cluster", "synced"),
-            {"redis.address": "127.0.0.1:21000", "redis.cluster": "true"},
-        ),
-        (
-            store_named("accumulo", "synced"),
-            {
-                "accumulo.zookeepers": "127.0.0.1:21007",
-                "accumulo.instance": "study",
-                "accumulo.password": "study",
-                "accumulo.tservers": "2",
-                "accumulo.durability": "sync",
-            },
-        ),
-        (
-            store_named("cassandra", "synced"),
-            {
-                "cassandra.nodes": "127.0.0.1:21000,127.0.0.1:21003",
-                "cassandra.jmx": "127.0.0.1:21002,127.0.0.1:21005",
-                "cassandra.keyspace": "study",
-                "cassandra.replication": "1",
-                "durability": "synced",
-            },
-        ),
+        (store_named("redis-cluster", "synced"),
+         {"redis.address": "127.0.0.1:21000", "redis.cluster": "true"}),
+        (store_named("accumulo", "synced"),
+         {"accumulo.zookeepers": "127.0.0.1:21007", "accumulo.instance": "study",
+          "accumulo.password": "study", "accumulo.tservers": "2", "accumulo.durability": "sync"}),
+        (store_named("cassandra", "synced"),
+         {"cassandra.nodes": "127.0.0.1:21000,127.0.0.1:21003", "cassandra.keyspace": "study",
+          "cassandra.jmx": "127.0.0.1:21002,127.0.0.1:21005", "cassandra.replication": "1",
+          "durability": "synced"}),
     ],
-)
+)  # fmt: skip
 def test_clients_are_told_the_durability_that_no_server_sets(
     store: Store, told: dict[str, str]
 ) -> None:

@@ -14,7 +14,7 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.support.drafts import QUICKSTART, host
+from tests.support.drafts import host, ycsb_study
 
 ROOT = Path(__file__).parents[4]
 COMPACTION = "{do: major-compaction, at: 10 s, duration: 60 s}"
@@ -24,12 +24,7 @@ RESTART = "{do: rolling-restart, at: 5 s, duration: 60 s}"
 
 
 def study(*acts: str, more: str = "", **replaced: str) -> Study:
-    key = f"act: [{', '.join(acts)}]\n      {more}".rstrip()
-    text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      {key}")
-    for old, new in replaced.items():
-        assert old.replace("__", ": ") in text
-        text = text.replace(old.replace("__", ": "), new)
-    return parse_study(text, "q.yaml").study
+    return ycsb_study(f"act: [{', '.join(acts)}]\n      {more}".rstrip(), **replaced)
 
 
 def plan(spec: Study) -> Plan:

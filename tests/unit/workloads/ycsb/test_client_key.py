@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import client_heap_mib
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.study.study_file import parse_study, read_study
+from density_study.workloads.study.study_file import read_study
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.support.drafts import QUICKSTART, host
+from tests.support.drafts import QUICKSTART, host, ycsb_study
 
 TOPOLOGY = make_plan(read_study(QUICKSTART).study, [host()]).topologies["v1-flash"]
 TEST_CASE = YcsbTestCase(mix="c", records=1000, threads=8, duration_s=10.0)
@@ -61,14 +60,9 @@ def test_connections_are_given_to_hbases_client() -> None:
     assert not [word for word in client_arguments(TEST_CASE, "/r/") if "hbase.connections" in word]
 
 
-def study(more: str) -> Any:
-    text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      client: {more}")
-    return parse_study(text, "q").study
-
-
 def test_a_study_names_it() -> None:
     (test_case, *_) = [
-        s for s in study("{heap: 2 GiB}").test_cases() if isinstance(s, YcsbTestCase)
+        s for s in ycsb_study("client: {heap: 2 GiB}").test_cases() if isinstance(s, YcsbTestCase)
     ]
     assert test_case.client == Client(heap="2 GiB")  # type: ignore[arg-type]
 
@@ -76,7 +70,7 @@ def test_a_study_names_it() -> None:
 @pytest.mark.parametrize("more", ["{heap: much}", "{collector: Epsilon}", "{connections: 0}", "4"])
 def test_what_cannot_be_is_refused(more: str) -> None:
     with pytest.raises(InputError, match="client"):
-        study(more)
+        ycsb_study(f"client: {more}")
 
 
 @pytest.mark.parametrize("as_json", [False, True])

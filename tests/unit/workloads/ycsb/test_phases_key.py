@@ -10,10 +10,9 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.trial_order import overhead_trials
 from density_study.workloads.study.study import Study
-from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from tests.support.drafts import QUICKSTART, host
+from tests.support.drafts import host, ycsb_study
 
 FOUR = """
         - ramp: {from: 10%, to: 90%, over: 5 min}
@@ -24,11 +23,7 @@ FOUR = """
 
 
 def study(phases: str = FOUR, **replaced: str) -> Study:
-    text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      phases: {phases}")
-    for old, new in replaced.items():
-        assert old in text
-        text = text.replace(old, new)
-    return parse_study(text, "q.yaml").study
+    return ycsb_study(f"phases: {phases}", **replaced)
 
 
 def cases(spec: Study) -> dict[str, YcsbTestCase]:
