@@ -56,7 +56,7 @@ def _violations(page: Page) -> list[str]:
     ("scheme", "width_px"),
     [
         ("light", 390),
-        ("dark", 1280),
+        pytest.param("dark", 1280, marks=pytest.mark.slow),
         pytest.param("light", 1280, marks=pytest.mark.slow),
         pytest.param("dark", 390, marks=pytest.mark.slow),
     ],

@@ -26,11 +26,16 @@ def summary() -> Summary:
     return made.model_copy(update={"series": tuple(map(watched, made.series))})
 
 
-@pytest.fixture
-def shown(summary: Summary, page: Page, complaints: list[str], tmp_path: Path) -> Page:
-    file = tmp_path / "report.html"
+@pytest.fixture(scope="module")
+def report(summary: Summary, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("devices") / "report.html"
     write(summary, file)
-    open_report(page, file)
+    return file
+
+
+@pytest.fixture
+def shown(report: Path, page: Page, complaints: list[str]) -> Page:
+    open_report(page, report)
     draw_inside(page)
     assert complaints == []
     return page
