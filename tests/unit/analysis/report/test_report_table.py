@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from density_study.analysis.report.charts.figure import Column, columns
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.summary.summary import Summary
 from tests.support.summary_factory import eight_repetitions, one_block
@@ -73,3 +74,7 @@ def test_a_test_case_without_a_build_has_no_numbers() -> None:
     bare = summary.test_cases[0].model_copy(update={"n_builds": 0, "metrics": ()})
     rows = plain(summary.model_copy(update={"test_cases": (bare,)}))
     assert rows[0][:6] == ("TestDFSIO write", "1", "flash", "no valid trial", "none", "none")
+
+
+def test_a_hash_marks_a_numeric_column() -> None:
+    assert columns("Build | Probe #") == (Column("Build"), Column("Probe", numeric=True))
