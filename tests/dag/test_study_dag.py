@@ -25,11 +25,22 @@ ANALYSIS = [f"analysis.{stage}" for stage in STAGE_NAMES]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("scenarios")
+    return ended(folder, "all-well", "bring-up-fails", "analysis-fails")
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Each scenario takes some 9 s of processor time."""
+    folder = tmp_path_factory.mktemp("rare-scenarios")
+    return ended(folder, "mapped", "trial-fails", "tear-down-fails")
+
+
+def ended(folder: Path, *names: str) -> dict[str, Any]:
     furnish(folder / "airflow")
-    argv = [sys.executable, "-m", "tests.dag.scenarios", str(folder)]
-    ended = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    value: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    argv = [sys.executable, "-m", "tests.dag.scenarios", str(folder), *names]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    value: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return value
 
 
@@ -48,11 +59,14 @@ def outcomes(run: dict[str, Any]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ["all-well", "mapped"])
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [("all-well", "results"), pytest.param("mapped", "rare", marks=pytest.mark.slow)],
+)
 def test_the_plans_order_is_executed_though_the_last_task_starts_first(
-    results: dict[str, Any], name: str
+    name: str, of: str, request: pytest.FixtureRequest
 ) -> None:
-    run = results[name]
+    run = request.getfixturevalue(of)[name]
     assert run["order"] == [*labels(run), *STAGE_NAMES]
     assert (run["state"], run["ended"], run["standing"]) == ("success", True, [])
     assert set(run["rows"].values()) == {"success"}
@@ -66,8 +80,9 @@ def test_every_step_is_a_task_named_after_its_action(results: dict[str, Any]) ->
     assert any(task.endswith("testdfsio-write-n2") for task in steps)
 
 
-def test_a_study_with_many_trials_has_a_mapped_task_per_build(results: dict[str, Any]) -> None:
-    run = results["mapped"]
+@pytest.mark.slow
+def test_a_study_with_many_trials_has_a_mapped_task_per_build(rare: dict[str, Any]) -> None:
+    run = rare["mapped"]
     assert {task for task in run["rows"] if task.startswith("b1-v1-flash.")} == {
         "b1-v1-flash.up",
         *(f"b1-v1-flash.trials[{n}]" for n in range(5)),
@@ -101,8 +116,9 @@ def test_a_failed_bring_up_fails_the_run_but_the_report_is_written(results: dict
     assert run["rows"]["conclude"] == "failed"
 
 
-def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(results: dict[str, Any]) -> None:
-    run = results["trial-fails"]
+@pytest.mark.slow
+def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(rare: dict[str, Any]) -> None:
+    run = rare["trial-fails"]
     label = "trial b1-v1-flash testdfsio-write-n2"
     assert outcomes(run)[label] == "failed"
     assert {state for other, state in outcomes(run).items() if other != label} == {"success"}
@@ -110,8 +126,9 @@ def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(results: dict[str,
     assert (run["state"], run["rows"]["conclude"]) == ("failed", "failed")
 
 
-def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(results: dict[str, Any]) -> None:
-    run = results["tear-down-fails"]
+@pytest.mark.slow
+def test_a_failed_tear_down_fails_the_run_after_a_second_attempt(rare: dict[str, Any]) -> None:
+    run = rare["tear-down-fails"]
     failing = run["order"].count("down b1-v2-flash")
     assert failing >= 2, "the task, then `conclude`"
     assert run["rows"]["b1-v2-flash.down"] == "failed"
