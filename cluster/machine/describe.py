@@ -128,12 +128,13 @@ def mount_of(path: Path) -> tuple[str, str, str, str]:
 
 
 def queue_of(mount: Path) -> Path | None:
-    """The device's queue folder in /sys; for a partition, its disk's. None if it is not a block device."""
+    """The device's queue folder in /sys; for a partition, its disk's. None if it is not a block device, or if
+    /sys/dev is closed to this user, as in a container of podman."""
     number = mount.stat().st_dev
-    block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
-    if not block.exists():
+    try:
+        block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+    except OSError:
         return None
-    block = block.resolve()
     queues = [folder / "queue" for folder in (block, block.parent) if (folder / "queue").is_dir()]
     return queues[0] if queues else None
 
