@@ -62,9 +62,10 @@ def theory() -> list[Answer]:
 
 
 def recorded() -> list[Answer]:
-    # as it was when it was recorded: with a load
+    # as it was when it was recorded: with a load and scans
     text = study_path(Path("quickstart")).read_text(encoding="utf-8")
-    study = parse_study(text.replace("mixes: [", "mixes: [load, "), "quickstart.yaml").study
+    mixes = "mixes: [load, scan95-insert5, "
+    study = parse_study(text.replace("mixes: [", mixes), "quickstart.yaml").study
     host = Host(
         "here", "127.0.0.1", 2, 6144, (Disk("/data", "flash"),), ("master", "worker", "client")
     )
