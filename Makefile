@@ -74,7 +74,7 @@ check: setup ## the fast part: lint, pages, and unit and golden tests without th
 fast: setup
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
-test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (14 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 	@$(BIN)/python -m tests.support.pages.word_counts
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
