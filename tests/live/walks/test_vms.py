@@ -75,7 +75,7 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
         assert all("KVM of h1" in line for line in faults) and len(faults) <= 1, faults
         walk.to("study run")
         report = walk.to("study report")
-        assert "No comparison" in report.words and "2 of 2 valid trials" in report.words
+        assert "No comparison" in report.words
         walk.to("", Change("study run vms.yaml --add-repetitions 4", "",
                            "eight more emulated builds take an hour; step 3 has rehearsed them"))  # fmt: skip
     (run,) = folder.glob("runs/vms/2*")
