@@ -68,16 +68,16 @@ def silent_client(
 
 
 def outside_servers(
-    seconds: Seconds, logged: pd.DataFrame, start_s: float, found: Mapping[Place, Array]
+    time_ms: Array, done: Array, found: Mapping[Place, Array]
 ) -> Iterator[tuple[Place, Array]]:
     """The time of an operation, ms, that its calls spent neither in the queue of a RegionServer nor in its
-    handlers. Calls of others count as the client's: it is never too much. logged: intervals of clients."""
-    time_ms, done = within_operations(seconds, logged, start_s)
+    handlers. Calls of others count as the client's: it is never too much. time_ms, done: as in
+    `within_operations`."""
     servers = [place[1:] for place in found if place.quantity == "process_time"]
-    within_ms = np.zeros(seconds.count)
+    within_ms = np.zeros(len(done))
     for server in servers:
         calls, *times = (
-            without_gaps(found.get(Place(name, *server), np.full(seconds.count, np.nan)))
+            without_gaps(found.get(Place(name, *server), np.full(len(done), np.nan)))
             for name in ("calls", "process_time", "queue_time")
         )
         within_ms += calls * np.sum(times, axis=0)
@@ -87,19 +87,16 @@ def outside_servers(
         yield Place("outside_time", "", CLIENTS), outside
 
 
-def busy_threads(
-    seconds: Seconds, logged: pd.DataFrame, start_s: float, threads: float
-) -> Iterator[tuple[Place, Array]]:
+def busy_threads(time_ms: Array, threads: float) -> Iterator[tuple[Place, Array]]:
     """How much of their time the clients' threads spent in operations: with all of it, no higher rate is
-    possible, whatever the target. logged: intervals of clients. threads: those of all clients."""
-    time_ms, _ = within_operations(seconds, logged, start_s)
+    possible, whatever the target. time_ms: as in `within_operations`. threads: those of all clients."""
     yield Place("client_threads", "", CLIENTS), time_ms / 1000 / threads * 100
 
 
 def within_operations(
     seconds: Seconds, logged: pd.DataFrame, start_s: float
 ) -> tuple[Array, Array]:
-    """By second: the time within all operations, ms, and how many there were."""
+    """By second: the time within all operations, ms, and how many there were. logged: of clients."""
     rows = logged[logged["kind"] == "closed-loop"]
     second = np.floor(rows["begun_s"] + rows["length_s"] / 2 - start_s).astype(int)
     of_second = rows.groupby(second)[["time_us", "operations"]].sum()

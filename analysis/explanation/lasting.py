@@ -55,9 +55,7 @@ FEWEST_TRIALS = 5  # of a test case on a topology
 FEWEST_NORMAL = 3  # of them that are not slow
 FEWER = 0.9  # of the other trials' rate
 LONGER = 1.5  # times their longest operations
-LONGER_MEAN = (
-    2.0  # times the mean time of their operations: at a target rate, all may be later and none late
-)
+LONGER_MEAN = 2.0  # times their mean: at a target rate, all operations may be later and none late
 DEVIATIONS = 3.0
 
 
@@ -242,20 +240,15 @@ class Group:
         rate = self.rate[trial]
         if rate < min(FEWER * centre, centre - DEVIATIONS * spread):
             return f"the rate is {100 * (1 - rate / centre):.0f} % below that of {others}"
-        centre, spread = centre_and_spread(self.worst_ms)
-        worst_ms = self.worst_ms[trial]
-        if worst_ms > max(LONGER * centre, centre + DEVIATIONS * spread):
-            return (
-                f"the longest operation of its median second takes {worst_ms:,.0f} ms, {centre:,.0f} ms in "
-                f"{others}"
-            )
-        centre, spread = centre_and_spread(self.mean_ms)
-        mean_ms = self.mean_ms[trial]
-        if mean_ms > max(LONGER_MEAN * centre, centre + DEVIATIONS * spread):
-            return (
-                f"an operation of its median second takes {mean_ms:,.1f} ms on average, {centre:,.1f} ms in "
-                f"{others}"
-            )
+        for times_ms, longer, words in (
+            (self.worst_ms, LONGER,
+             "the longest operation of its median second takes {:,.0f} ms, {:,.0f} ms"),
+            (self.mean_ms, LONGER_MEAN,
+             "an operation of its median second takes {:,.1f} ms on average, {:,.1f} ms"),
+        ):  # fmt: skip
+            centre, spread = centre_and_spread(times_ms)
+            if times_ms[trial] > max(longer * centre, centre + DEVIATIONS * spread):
+                return f"{words.format(times_ms[trial], centre)} in {others}"
         return None
 
     def depth(self, trial: int) -> float:

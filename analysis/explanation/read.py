@@ -118,12 +118,12 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         found.update(dict(hdfs_of_others(found, about["replication"])))
         found.update(collecting_clients(rows[tables.YCSB_SUMMARY], seconds.count))
         if logged is not None:
-            found.update(outside_servers(seconds, logged, start_s, found))
             time_ms, operations = within_operations(seconds, logged, start_s)
+            found.update(outside_servers(time_ms, operations, found))
             mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
             threads = about["threads"] * about["clients"]
             if pd.notna(about["target_ops_s"]) and threads > 0:
-                found.update(busy_threads(seconds, logged, start_s, threads))
+                found.update(busy_threads(time_ms, threads))
         series = Series.of(found, seconds.count)
     else:
         own = own_share(about, found)

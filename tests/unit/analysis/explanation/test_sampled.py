@@ -19,6 +19,7 @@ from density_study.analysis.explanation.inferred import (
     outside_servers,
     own_share,
     silent_client,
+    within_operations,
     writes_of_others,
 )
 from density_study.analysis.explanation.lasting import Group
@@ -86,10 +87,12 @@ def test_time_that_no_server_spent_is_between_it_and_the_client() -> None:
             ("calls", [50.0] * 4), ("process_time", [4.0, nan, 4.0, 4.0]), ("queue_time", [1.0] * 4),
         )
     }  # fmt: skip
-    ((place, outside),) = outside_servers(Seconds(0, 4), logged, 100.0, found)
+    ((place, outside),) = outside_servers(*within_operations(Seconds(0, 4), logged, 100.0), found)
     assert (place.quantity, place.host) == ("outside_time", "")
     assert outside[:3] == pytest.approx([3.0, 3.0, 55.0]) and np.isnan(outside[3])
-    assert not list(outside_servers(Seconds(0, 4), logged, 100.0, {}))  # unknown
+    assert not list(
+        outside_servers(*within_operations(Seconds(0, 4), logged, 100.0), {})
+    )  # unknown
 
 
 def test_a_disk_that_writes_later_what_datanodes_wrote_has_no_other_writer() -> None:
@@ -107,7 +110,7 @@ def test_threads_are_busy_for_the_time_of_their_operations() -> None:
     rows = [("closed-loop", 100.0 + n, 1.0, 100, 1000.0 * 100 * ms) for n, ms in enumerate((2, 80))]
     rows += [("intended", 100.0, 1.0, 100, 9e9)]
     logged = pd.DataFrame(rows, columns=["kind", "begun_s", "length_s", "operations", "time_us"])
-    ((place, busy),) = busy_threads(Seconds(0, 3), logged, 100.0, 8)
+    ((place, busy),) = busy_threads(within_operations(Seconds(0, 3), logged, 100.0)[0], 8)
     assert (place.quantity, place.host) == ("client_threads", "")
     assert busy[:2] == pytest.approx([2.5, 100.0]) and np.isnan(busy[2])
 
