@@ -5,6 +5,7 @@ python -m tests.live.support.guest_orchestrator FOLDER URI IMAGES N: index of th
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.own_runs import PLAN
 from tests.live.support.builds import open_build
 from tests.live.support.guests import one_guest
 
@@ -35,6 +37,8 @@ class Fatal(Journal):
 
 def main(folder: Path, uri: str, images: Path, fatal: int) -> None:
     site, journal = open_build(folder, os.getpid())
+    # reap asks no libvirt that the run's plan does not name
+    journal.path.with_name(PLAN).write_text(json.dumps({"uri": uri}))
     layout = one_guest(uri, folder, images=images)
     journal = Fatal(journal.path, fatal)
     intent = {"act": "build", "build": site.root.name, "provider": "libvirt", "ports": []}
