@@ -250,7 +250,7 @@ def sudo_wants_a_password(hosts: Hosts) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("condition", "what", "remedy"),
     [
-        (own_name_is_loopback, "takes h1.corp.example for 127.0.1.1", "/etc/hosts"),
+        (own_name_is_loopback, "resolves h1.corp.example to 127.0.1.1", "/etc/hosts"),
         (only_ipv6, "nothing can listen on h1.corp.example", "IPv4"),
         (ipv6_alone, "nothing can listen on h1.corp.example", "Hadoop does not support IPv6"),
         (name_unknown, "h1 cannot connect to m1.corp.example:", "know the addresses' names"),
