@@ -35,6 +35,7 @@ def finished(runs: Path, spec: Path) -> dict[str, tuple[Manifest, dict[str, floa
     ("lasting", "duration"),
     # on a busy machine HDFS took 216 s to copy the blocks of a node
     [("rolling-restart", "150 s"), ("decommission", "300 s")],
+    ids=["rolling-restart", "decommission"],  # as groups.toml has them
 )
 def test_acts_of_hbase(tmp_path: Path, lasting: str, duration: str) -> None:
     spec = tmp_path / "acts.yaml"
