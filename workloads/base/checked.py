@@ -136,7 +136,10 @@ def leaves(value: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...]
 
 def location_of(error: Any) -> list[Any]:
     """Location in the file of one of pydantic's errors. Branches of a union are not keys and are left out."""
-    location = [part for part in error["loc"] if not _is_union_branch(part)]
+    parts = error["loc"]
+    unknown = parts[-1:] if error["type"] == "extra_forbidden" else ()  # it may look like a branch
+    outer = parts[: len(parts) - len(unknown)]
+    location = [*(part for part in outer if not _is_union_branch(part)), *unknown]
     fault = error.get("ctx", {}).get("error")
     return [*location, *fault.key] if isinstance(fault, FaultyKeyError) else location
 

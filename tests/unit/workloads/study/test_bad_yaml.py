@@ -35,6 +35,7 @@ BAD = {
     "bool as key": ("off: 2", "the key 'off' is not text"),
     "null as key": ("~: 2", "the key '~' is not text"),
     "Python's tag": ("vms: !!python/object/apply:os.system [ls]", "os.system' is not allowed"),
+    "key with a bracket": ("p[: 1", "unknown key 'p['"),
     "own tag": ("vms: !foo x", "the tag '!foo' is not allowed"),
     "date of no calendar": ("schedule: 2013-99-99", "not a cron expression"),
     "5,000 digits": ("seed2: " + "9" * 5000, "not a readable number"),
