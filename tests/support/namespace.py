@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
+CLONE_NEWNET, CLONE_NEWNS, CLONE_FS = 0x40000000, 0x20000, 0x200
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -50,6 +50,9 @@ def _left(kind: str, flag: int) -> Iterator[None]:
         yield
     finally:
         try:
+            # a thread that was started meanwhile and still runs shares this one's working directory,
+            # and who shares it may not change mounts
+            _checked(_LIBC.unshare(CLONE_FS))
             _checked(_LIBC.setns(before, flag))
         finally:
             os.close(before)
