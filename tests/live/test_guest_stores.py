@@ -46,9 +46,7 @@ def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def daemon(
-    names: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Libvirtd]:
+def daemon(names: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     with daemon_for(tmp_path_factory.mktemp("guests"), list(map(store_named, names))) as running:
         yield running
 
