@@ -1,5 +1,5 @@
 #!/bin/sh
-# Debian packages that tests need beside those README names: `tests/packages.sh test|live|vm|fresh...`.
+# Debian packages that tests need beside those README names: `tests/packages.sh test|live|vm|fresh|image...`.
 # As root they are installed; otherwise the command that installs them is printed, exit code 2.
 # Each need is PROGRAM=PACKAGE[,PACKAGE], or LIBRARY.so.N=PACKAGE.
 set -eu
@@ -19,7 +19,8 @@ for target; do case $target in
         virsh=libvirt-clients qemu-system-x86_64=qemu-system-x86 qemu-img=qemu-utils mmdebstrap=mmdebstrap
         mke2fs=e2fsprogs" ;;
     fresh) needs="$needs mmdebstrap=mmdebstrap" ;;
-    *) echo "error: $target is none of test, live, vm and fresh" >&2; exit 2 ;;
+    image) needs="$needs mmdebstrap=mmdebstrap buildah=buildah newuidmap=uidmap" ;;
+    *) echo "error: $target is none of test, live, vm, fresh and image" >&2; exit 2 ;;
 esac; done
 
 packages=

@@ -27,7 +27,7 @@ class Group(BaseModel):
     tests: tuple[str, ...] = ()
     bench: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
-    needs: Literal["test", "live", "vm"] = "test"
+    needs: Literal["test", "live", "vm", "image"] = "test"
 
     def holds(self, test: str) -> bool:
         """Whether `test`, a node id of pytest, is one of this group."""

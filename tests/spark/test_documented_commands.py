@@ -88,7 +88,7 @@ NOT_HERE = {
     "dnf ": "this is no RHEL; nobody runs it",
     ".uv/bin/pip download": "tests/live/test_setup.py",
     "PIP_NO_INDEX=1": "tests/live/test_setup.py",
-    "podman ": "the image is not built; tests/unit/test_containerfile.py has its commands",
+    "podman ": "buildah builds the image: tests/fresh/test_image.py",
     "python3 -m venv": "tests/fresh/test_wheel.py",
     "pip install": "tests/fresh/test_wheel.py",
     "/opt/density-study/bin/pip": "tests/dag/celery",
