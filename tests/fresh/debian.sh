@@ -86,7 +86,7 @@ in_image() {
     for file in passwd group subuid subgid; do mount --bind $file /etc/$file; done
     cd clone
     "${as[@]}" HOME="$root/home" XDG_RUNTIME_DIR="$root/run" TMPDIR="$root/tmp" BUILDAH_ISOLATION=chroot \
-        STORAGE_DRIVER="${STORAGE_DRIVER:-vfs}" "${reached[@]}" \
+        STORAGE_DRIVER="${STORAGE_DRIVER:-overlay}" "${reached[@]}" \
         bash -euc "$(declare -f reached build); build \"\$@\"" build "$@"
 }
 
