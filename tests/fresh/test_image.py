@@ -32,7 +32,12 @@ def test_the_image_is_built_and_its_commands_work() -> None:
     line = "set -e; cd; cd density-study; {0} --version; {0} plan quickstart; {0} doctor quickstart; id -un"
     with started("sh", "-c", line.format(".venv/bin/study")) as script:
         folder = folder_of(script)
-        output, _ = script.communicate(timeout=BUILD_S)
+        try:
+            output, _ = script.communicate(timeout=BUILD_S)
+        except subprocess.TimeoutExpired as late:
+            pytest.fail(
+                f"not built within {BUILD_S:.0f} s: {(late.output or b'')[-3000:].decode()}"
+            )
     assert script.returncode == 0, output[-6000:]
     printed = r"\nstudy \d[\d.a-z]*(\+g\w+)?\n.* 8 trial\(s\), .* checks, no faults\nstudy\n$"
     assert re.search(printed, output, re.S), output[-6000:]
