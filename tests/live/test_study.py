@@ -4,20 +4,25 @@ killed."""
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from density_study.analysis.summary.summary import Summary
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.summary import operation_counts, overall, parse_summary
 from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
+from tests.live.support.outside import Call, HookProgram, scraped
+from tests.support.receivers import Collector, serving
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
@@ -27,29 +32,42 @@ class Study:
     """One study, from its file to its report, and killed on the way.
 
     run: its folder. refused: a second study while the first one ran. left: what kill -9 left. dry: `study
-    reap --dry-run` then. ended: the same command again, which finished the run.
+    reap --dry-run` then. ended: the same command again, which finished the run. pages: its metrics
+    meanwhile. hook: of both commands. spans: what a collector got of it all.
     """
 
     run: Path
     refused: subprocess.CompletedProcess[str]
     left: list[str]
     dry: subprocess.CompletedProcess[str]
-    ended: subprocess.CompletedProcess[str]
+    ended: str
+    pages: list[str]
+    hook: HookProgram
+    spans: list[Any]
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs) as child:
-        run = wait_for(runs, lambda entry: entry.get("state") == "running", 300)
-        refused = study("run", str(SPEC), "--fresh", "--runs", str(runs), runs=runs)
-        child.kill()
-        child.wait()
-        left = [str(process) for process in left_of(run)]
-        dry = study("reap", "--dry-run", "--runs", str(runs), runs=runs)
-        ended = study("run", str(SPEC), "--runs", str(runs), runs=runs)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return Study(run, refused, left, dry, ended)
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    runs, hook = tmp_path_factory.mktemp("runs"), HookProgram(tmp_path_factory.mktemp("hook"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DENSITY_STUDY_HOOK", str(hook.path))
+        with study_run(runs) as child:
+            run = wait_for(runs, lambda entry: entry.get("state") == "running", 300)
+            refused = study("run", str(SPEC), "--fresh", "--runs", str(runs), runs=runs)
+            child.kill()
+            child.wait()
+            left = [str(process) for process in left_of(run)]
+            dry = study("reap", "--dry-run", "--runs", str(runs), runs=runs)
+            with study_run(runs) as again:
+                wait_for(runs, lambda entry: entry.get("resumed") is True, 60)
+                with scraped(run, runs) as pages:
+                    ended, _ = again.communicate(timeout=600)
+        assert again.returncode == 0, ended
+    with serving(Collector()) as collector:
+        sent = study("export", str(run), "--to", collector.address, runs=runs)
+        assert sent.returncode == 0, sent.stderr
+        (spans,) = collector.requests
+    yield Study(run, refused, left, dry, ended, pages, hook, spans)
 
 
 def test_a_second_study_is_refused_while_one_runs(finished: Study) -> None:
@@ -67,7 +85,7 @@ def test_after_kill_9_the_same_command_resumes_without_mixing_records(finished: 
 
 
 def test_the_output_ends_with_a_table_and_the_path_of_the_report(finished: Study) -> None:
-    run, output = finished.run, finished.ended.stdout
+    run, output = finished.run, finished.ended
     assert "TestDFSIO random read" in output and "YCSB 45/55 read-insert" in output
     assert "index.html" in output and "summary.json" in output
     assert (run.parent / "report").resolve() == (run / "report").resolve()
@@ -130,6 +148,71 @@ def test_reads_were_cold(finished: Study) -> None:
             cold = manifest.cold
             assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
             assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+def test_its_hook_is_called_around_each_step_and_in_no_window(finished: Study) -> None:
+    calls = finished.hook.calls()
+    (killed,) = (one for one in calls if one.moment.when == "before" and not _after(one, calls))
+    assert killed.moment.kind == "trial"
+    kinds = [one.moment.kind for one in calls if one.moment.outcome == "ok"]
+    assert (kinds[0], kinds[-1], kinds.count("trial")) == ("up", "down", 4)
+    for trial, manifest in closed_records(finished.run / "records").items():
+        *_, before, after = (one.t for one in calls if one.moment.trial == trial)
+        window = manifest.window
+        assert window is not None
+        assert before < window.start_epoch_s < window.end_epoch_s < after
+
+
+def _after(begun: Call, calls: Sequence[Call]) -> bool:
+    """Whether the step ended before another began."""
+    later = [one.moment for one in calls if one.t > begun.t][:1]
+    return later == [replace(begun.moment, when="after", outcome="ok")]
+
+
+def test_its_metrics_are_read_by_prometheus_own_parser_while_it_runs(finished: Study) -> None:
+    run, pages = finished.run, [_samples(page, finished.run) for page in finished.pages]
+    steps = [page["run_step", ""] for page in pages]
+    assert steps == sorted(steps) and len(set(steps)) > 3
+    shown = {page["trial_operations_per_second", ""] for page in pages if _has_rate(page)}
+    files = [*run.glob("records/*/raw/*.err"), *run.glob("records/*/logs/*.err")]
+    texts = (file.read_text() for file in files)
+    of_ycsb = {float(rate) for text in texts for rate in re.findall(r"operations; ([\d.]+) current", text)}
+    assert shown & of_ycsb, (shown, of_ycsb)
+    cpu = [page["hosts_cpu_used_ratio", ""] for page in pages if ("hosts_cpu_used_ratio", "") in page]
+    assert cpu and 0 < max(cpu) <= 1
+    assert sum(value for (name, _), value in pages[-1].items() if name == "run_trials") == 4
+
+
+def _has_rate(page: Mapping[tuple[str, str], float]) -> bool:
+    return page.get(("trial_operations_per_second", ""), 0) > 0
+
+
+def _samples(page: str, run: Path) -> dict[tuple[str, str], float]:
+    """(metric, its label beside study and run) -> value."""
+    found = {}
+    for family in text_string_to_metric_families(page):
+        for one in family.samples:
+            labels = dict(one.labels)
+            assert (labels.pop("study"), labels.pop("run")) == (run.parent.name, run.name)
+            found[one.name.removeprefix("density_study_"), "".join(labels.values())] = one.value
+    return found
+
+
+def test_a_collector_gets_its_course_as_spans(finished: Study) -> None:
+    about = {one.span_id: {a.key: a.value.string_value for a in one.attributes} for one in finished.spans}
+    killed, resumed = (one for one in finished.spans if not one.parent_span_id)
+    outcomes = [about[one.span_id]["density_study.outcome"] for one in (killed, resumed)]
+    assert outcomes == ["interrupted", "ok"]
+    within = [one for one in finished.spans if one.parent_span_id == resumed.span_id]
+    (up,) = (one for one in within if about[one.span_id].get("density_study.kind") == "up")
+    assert len([one for one in finished.spans if one.parent_span_id == up.span_id]) > 3
+    assert any(one.name.startswith("analysis: ") for one in within)
+    trials = {about[one.span_id].get("density_study.trial"): one for one in within}
+    for trial, manifest in closed_records(finished.run / "records").items():
+        span, window = trials[trial], manifest.window
+        assert window is not None
+        assert span.start_time_unix_nano < window.start_epoch_s * 1e9
+        assert window.end_epoch_s * 1e9 < span.end_time_unix_nano
 
 
 @pytest.mark.slow

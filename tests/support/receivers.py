@@ -1,4 +1,5 @@
-"""Real servers on loopback that receive messages: HTTP and SMTP, well-behaved, failing, slow and hanging."""
+"""Real servers on loopback that receive messages and spans: HTTP and SMTP, well-behaved, failing, slow and
+hanging."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
 SLOW_S = 1.0
 ENDLESS_S = 300.0
 
@@ -23,17 +26,32 @@ class Hook(ThreadingHTTPServer):
     status, or `drop` (closes the connection)."""
 
     daemon_threads = True
+    read = staticmethod(json.loads)
 
     def __init__(self, how: str | int = "ok") -> None:
         super().__init__(("127.0.0.1", 0), _Post)
         self.how = how
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
-        self.bodies: list[dict[str, Any]] = []
+        self.bodies: list[Any] = []
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+
+class Collector(Hook):
+    """Of OpenTelemetry spans, by OTLP over HTTP."""
+
+    read = staticmethod(ExportTraceServiceRequest.FromString)
+
+    @property
+    def requests(self) -> list[list[Any]]:
+        """The spans of each request."""
+        return [
+            [span for of in body.resource_spans for scope in of.scope_spans for span in scope.spans]
+            for body in self.bodies
+        ]
 
 
 class _Post(BaseHTTPRequestHandler):
@@ -42,7 +60,7 @@ class _Post(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.server.paths.append(self.path)
         self.server.headers.append(dict(self.headers))
-        self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.server.bodies.append(self.server.read(self.rfile.read(int(self.headers["Content-Length"]))))
         how = self.server.how
         if how == "drop":
             return

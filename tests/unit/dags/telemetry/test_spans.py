@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import (
@@ -24,10 +20,11 @@ from density_study.cluster.state.events import (
 )
 from density_study.cluster.state.journal import Journal
 from density_study.dags.telemetry.send import send
-from density_study.dags.telemetry.spans import Span, spans
+from density_study.dags.telemetry.spans import spans
 from density_study.workloads.execution.run import load_run
 from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan
+from tests.support.receivers import Collector, serving
 
 
 def opened(t: float) -> Event:
@@ -102,30 +99,10 @@ def _later(events: tuple[Event, ...], by: float) -> Iterator[Event]:
     return (event.model_copy(update={"t": event.t + by}) for event in events)
 
 
-class _Collector(http.server.BaseHTTPRequestHandler):
-    got: ClassVar[list[bytes]] = []
-    status = 200
-
-    def do_POST(self) -> None:
-        assert self.path == "/v1/traces"
-        self.got.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(self.status)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
-def collector() -> Iterator[str]:
-    _Collector.got, _Collector.status = [], 200
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def collector() -> Iterator[Collector]:
+    with serving(Collector()) as server:
+        yield server
 
 
 @pytest.fixture
@@ -140,10 +117,11 @@ def run(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_collector_gets_one_trace_and_the_same_ids_again(run: Path, collector: str) -> None:
-    counts = {send(load_run(run), collector) for _ in range(2)}
+def test_a_collector_gets_one_trace_and_the_same_ids_again(run: Path, collector: Collector) -> None:
+    counts = {send(load_run(run), collector.address) for _ in range(2)}
     assert counts == {1 + 3 + 2}
-    first, again = (_spans(body) for body in _Collector.got)
+    assert set(collector.paths) == {"/v1/traces"}
+    first, again = collector.requests
     assert {one.trace_id for one in first} == {one.trace_id for one in again}
     assert [one.span_id for one in first] == [one.span_id for one in again]
     assert len({one.trace_id for one in first}) == 1
@@ -151,12 +129,7 @@ def test_a_collector_gets_one_trace_and_the_same_ids_again(run: Path, collector:
     assert root.name == "study quickstart" and root.status.message == "1 trial failed"
 
 
-def _spans(body: bytes) -> list[Span]:
-    request = ExportTraceServiceRequest.FromString(body)
-    return [one for of in request.resource_spans for scope in of.scope_spans for one in scope.spans]
-
-
-def test_a_collector_that_is_not_there_is_an_error(run: Path, collector: str) -> None:
-    _Collector.status = 400
+def test_a_collector_that_is_not_there_is_an_error(run: Path, collector: Collector) -> None:
+    collector.how = 400
     with pytest.raises(StudyError, match="took 0 of 6 spans"):
-        send(load_run(run), collector)
+        send(load_run(run), collector.address)
