@@ -2,12 +2,14 @@
 
     python -m tests.fresh.wheels dist/density_study-0.2.0-py3-none-any.whl
 
-uv looks for interpreters and downloads none. A Python that the wheel refuses is named.
+uv looks for interpreters and downloads none. A Python that the wheel refuses is named. The first section of the
+changelog must be that of the wheel's version.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,20 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 MISSING, REFUSED = "not on this machine", "refused by requires-python"
 COMMANDS = ("--version", "plan quickstart", "schema", "example points.csv points.csv",
             "capacity fit --points points.csv -o model.json")  # fmt: skip
+
+
+def changelog_fault(changelog: str, version: str) -> str | None:
+    """Why the changelog may not go with a version of hatch_build.py; None: it may. Commits after a tag have the
+    section of the tag, of a later version, or *Unreleased*."""
+    top, *_ = re.findall(r"^## (\S+)$", changelog, re.M)
+    ((tag, commits),) = re.findall(r"^([0-9]+(?:\.[0-9]+)*)(.*)$", version)
+    if top == tag or (commits and (top == "Unreleased" or _numbers(top) > _numbers(tag))):
+        return None
+    return f"CHANGELOG.md begins with {top}, and the version is {version}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def tried(wheel: Path, python: str, folder: Path) -> str:
@@ -75,6 +91,9 @@ def _run(
 
 def main(arguments: Sequence[str]) -> None:
     (wheel,) = map(Path, arguments)
+    version = wheel.name.split("-")[1]
+    if fault := changelog_fault((project_root() / "CHANGELOG.md").read_text("utf-8"), version):
+        sys.exit(f"error: {fault}")
     results: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         for python in PYTHONS:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hatch_build import version_of
+from hatch_build import UNKNOWN, version_of
+from tests.fresh.wheels import changelog_fault
 
 CHECKOUT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
@@ -93,6 +94,32 @@ def test_the_version_is_that_of_the_git_tag(tmp_path: Path) -> None:
     assert version_of(inside) == "0.0.0+unknown", "the repository around it is another's"
     (inside / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: x\nVersion: 0.2.0\n")
     assert version_of(inside) == "0.2.0"
+
+
+def test_the_changelog_begins_with_the_version() -> None:
+    text = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changelog_fault(text, version_of(CHECKOUT)) is None
+
+
+@pytest.mark.parametrize(
+    ("top", "version", "fits"),
+    [
+        ("0.2.0", "0.2.0", True),
+        ("Unreleased", "0.2.0", False),
+        ("0.1.9", "0.2.0", False),
+        ("0.10.0", "0.2.0", False),
+        ("0.2.0", UNKNOWN, True),
+        ("0.2.0", "0.0.0.post9+g1a2b3c4", True),
+        ("0.2.0", "0.2.0.post3+g1a2b3c4", True),
+        ("Unreleased", "0.2.0.post3+g1a2b3c4", True),
+        ("0.10.0", "0.2.0.post3+g1a2b3c4", True),
+        ("0.1.9", "0.2.0.post3+g1a2b3c4", False),
+    ],
+)
+def test_a_release_needs_its_section_of_the_changelog(top: str, version: str, fits: bool) -> None:
+    fault = changelog_fault(f"# Changelog\n\n## {top}\n\n### Added\n\n## 0.0.1\n", version)
+    assert (fault is None) is fits
+    assert fits or (fault is not None and top in fault and version in fault)
 
 
 def test_a_wheel_has_the_generated_pages(checkout: Path, tmp_path: Path) -> None:

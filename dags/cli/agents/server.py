@@ -15,7 +15,17 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from density_study.analysis.answers import Answer, Quoted, answers, main_answer, quoted
+from density_study.analysis.answers import (
+    Answer,
+    Limit,
+    NamedCause,
+    Quoted,
+    answers,
+    limits,
+    main_answer,
+    named_causes,
+    quoted,
+)
 from density_study.analysis.comparison.history import SUMMARY, read_comparison, read_summary
 from density_study.analysis.findings.decide import REFUSED
 from density_study.analysis.summary.summary import Summary
@@ -89,6 +99,13 @@ class Trials(Page):
     trials: tuple[Judged, ...]
 
 
+class Causes(Page):
+    """`limits`: what limits each test case on each variant."""
+
+    causes: tuple[NamedCause, ...]
+    limits: tuple[Limit, ...]
+
+
 class Regressions(Frozen):
     """The run against its study's earlier runs, as `study compare` and the schedule judged it."""
 
@@ -103,7 +120,14 @@ def server(runs: Path) -> MCPServer:
     """A server over the folder `runs`, with its tools."""
     made = MCPServer("density-study", instructions=INSTRUCTIONS)
     tools = Tools(runs)
-    for tool in (tools.list_runs, tools.findings, tools.numbers, tools.trials, tools.regressions):
+    for tool in (
+        tools.list_runs,
+        tools.findings,
+        tools.numbers,
+        tools.trials,
+        tools.causes,
+        tools.regressions,
+    ):
         made.add_tool(_anticipated(tool))
     return made
 
@@ -142,6 +166,16 @@ class Tools:
             if one.reasons or one.verdict != "valid"
         )
         return Trials(**_page(summary, found), trials=found[:MOST_ANSWERS])
+
+    def causes(self, run: str) -> Causes:
+        """Why trials of a run were slow, and what limits its test cases."""
+        summary = self._summary(run)
+        found = tuple(named_causes(summary))
+        return Causes(
+            **_page(summary, found),
+            causes=found[:MOST_ANSWERS],
+            limits=tuple(limits(summary))[:MOST_ANSWERS],
+        )
 
     def regressions(self, run: str) -> Regressions:
         """Whether the run was slower than its study's earlier runs. It must have been compared."""

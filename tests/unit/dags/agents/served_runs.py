@@ -11,6 +11,7 @@ from mcp import Client
 
 from density_study.analysis.comparison.compare import compare
 from density_study.analysis.summary.summary import Summary
+from density_study.analysis.summary.why import Bottleneck, Explanation, Shift, TrialCause
 from density_study.dags.cli.agents.server import server
 from tests.support.summary_factory import eight_repetitions, one_block, talk
 from tests.support.summary_states import all_invalid, empty
@@ -32,12 +33,42 @@ def rehearsed() -> Summary:
     return eight_repetitions("rehearsed").model_copy(update={"provider": "simulated"})
 
 
+NO_INTERVAL = ("3.71", "41.53", "97.25", "54321.6", "1.8431", "2.3717")
+"""Of one trial, extrapolated, or of a comparison that nothing tests."""
+
+
+def explained() -> Summary:
+    """With causes, limits and what moved between variants, and the numbers that these rest on."""
+    summary = eight_repetitions("explained")
+    trial, case = summary.trials[0], summary.test_cases[0]
+    cause = TrialCause(
+        trial=trial.trial, rank=1, cause="slow-disk", title="a slow disk", lasting=False, common=False,
+        where="sdb of w1", first=12, last=20, sentence="sdb took 3.71 times as long: 41.53 ms.",
+        remedy="Replace it.",
+    )  # fmt: skip
+    limit = Bottleneck(
+        topology=case.topology, test_case=case.test_case, station="CPU of h1", use_percent=97.25,
+        limit=54321.6, next_station=None, next_limit=None,
+        sentence="CPU of h1, used by 97.25 %, would be full at 54321.6 ops/s.",
+    )  # fmt: skip
+    shift = Shift(
+        name="cpu", label="CPU", per_operation=True, ratio=2.3717, low=2.1, high=2.6,
+    )  # fmt: skip
+    moved = Explanation(
+        test_case=case.test_case, first=case.topology, later=summary.test_cases[-1].topology,
+        rate=1.8431, moved=(shift,), equal=(), compared=9, sentence="It is 1.8431 times as fast.",
+    )  # fmt: skip
+    of_why = {"causes": (cause,), "bottlenecks": (limit,), "explanations": (moved,)}
+    return summary.model_copy(update=of_why)
+
+
 RUNS: Mapping[str, Callable[[], Summary]] = {
     "quickstart": one_block,
     "density-flash-hdd": eight_repetitions,
     "talk-2013": talk,
     "unequal": unequal,
     "rehearsed": rehearsed,
+    "explained": explained,
     "invalid": all_invalid,
     "empty": empty,
 }

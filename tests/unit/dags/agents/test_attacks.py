@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from density_study.analysis.answers.numbers import OF_IMPORTED
 from density_study.analysis.summary.summary import Metric, Summary
 from tests.support.summary_factory import eight_repetitions
 from tests.unit.dags.agents.served_runs import (
@@ -44,6 +45,13 @@ def faulted() -> Summary:
     return _with_first_ycsb(eight_repetitions("faulted"), fault="RegionServer killed after 60 s")
 
 
+def imported_builds() -> Summary:
+    """Numbers of others with intervals, and without verdicts."""
+    summary = eight_repetitions("imported-builds")
+    cases = tuple(one.model_copy(update={"n_unknown": 1}) for one in summary.test_cases)
+    return summary.model_copy(update={"test_cases": cases, "findings": ()})
+
+
 def imported() -> Summary:
     """Numbers of others, without intervals and without verdicts."""
     summary = eight_repetitions("imported")
@@ -63,7 +71,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top: Path = tmp_path_factory.mktemp("attacked")
     folder = top / "runs"
     write_runs(folder)
-    for make in (paced, faulted, imported):
+    for make in (paced, faulted, imported, imported_builds):
         write_run(folder, make())
     (comparison,) = folder.glob("nightly/*/report/comparison.json")
     simulated = write_run(folder, rehearsed().model_copy(update={"study": "simulated-nightly"}))
@@ -162,6 +170,7 @@ def test_what_limits_a_number_stands_beside_it(runs: Path) -> None:
     faulted_ = numbers("faulted", "latency")["numbers"]
     assert {one["during"] for one in faulted_} == {"RegionServer killed after 60 s", None}
     assert {one["value"] for one in numbers("imported", "")["numbers"]} == {None}
+    assert {one["verdict"] for one in numbers("imported-builds", "throughput")["numbers"]} == {OF_IMPORTED}
 
 
 def test_a_run_is_told_by_its_decided_comparisons_alone(runs: Path) -> None:

@@ -1,4 +1,4 @@
-"""Fifty questions of an agent that wants a number, asked through the protocol, mostly without an answer."""
+"""Sixty questions of an agent that wants a number, asked through the protocol, mostly without an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from mcp.client.stdio import StdioServerParameters
 
 from density_study.analysis.statistics.power import MIN_UNITS
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.dags.agents.served_runs import RUNS, UNEQUAL, called, objects, write_runs
+from tests.unit.dags.agents.served_runs import (
+    NO_INTERVAL,
+    RUNS,
+    UNEQUAL,
+    called,
+    objects,
+    write_runs,
+)
 
 DECIDED = ("confirmed", "refuted")
 
@@ -94,6 +101,16 @@ QUESTIONS = (
     _refused("Was it slower than last week?", "regressions", "quickstart", "was not compared"),
     Asked("Is tonight slower? How much?", "regressions", {"run": "nightly"}),
     _refused("And the run before?", "regressions", "..", "no such run"),
+    _numbers("What do both machines reach on average?", "unequal", "", "throughput"),
+    _numbers("What do both add up to?", "unequal", "scan", "throughput"),
+    _findings("Rank the machines.", "unequal", "machine"),
+    _findings("By how many percent are they apart?", "unequal", "%"),
+    _findings("Which machine is best?", "unequal", "best"),
+    Asked("How fast was each of its trials?", "trials", {"run": "explained"}),
+    Asked("How much slower was the disk?", "causes", {"run": "explained"}),
+    _findings("What moved between the variants, and how far?", "explained", "CPU", ratios=True),
+    _numbers("The points of its charts?", "explained", "", "points"),
+    _refused("Why was the rehearsal slow?", "causes", "rehearsed", "is a rehearsal"),
 )
 
 
@@ -108,8 +125,8 @@ def _called(runs: Path, asked: Asked) -> Any:
     return called(runs, asked.tool, asked.arguments)
 
 
-def test_there_are_fifty_different_questions() -> None:
-    assert len(QUESTIONS) == len({one.question for one in QUESTIONS}) == 50
+def test_there_are_sixty_different_questions() -> None:
+    assert len(QUESTIONS) == len({one.question for one in QUESTIONS}) == 60
 
 
 @pytest.mark.parametrize(
@@ -138,6 +155,7 @@ def test_no_answer_has_a_number_that_answers_nothing(runs: Path, asked: Asked) -
         if UNEQUAL in str(one.get("why")):
             assert (one["ratio"], one["low"], one["high"]) == (None, None, None)
     assert bool(ratios) <= asked.ratios
+    assert not [number for number in NO_INTERVAL if number in text]
     for finding in _undecided(runs, asked):
         assert repr(finding) not in text and f"{finding:.6f}" not in text
 
@@ -162,6 +180,9 @@ def test_decided_comparisons_are_answered(runs: Path) -> None:
     assert [one["ratio"] for one in given if one["ratio"] is not None] == [
         one.effect for one in decided
     ]
+    why = _called(runs, Asked("", "causes", {"run": "explained"})).structured_content
+    assert [(one["cause"], one["where"]) for one in why["causes"]] == [("a slow disk", "sdb of w1")]
+    assert [one["station"] for one in why["limits"]] == ["CPU of h1"]
     numbers = _called(runs, _numbers("", "density-flash-hdd", "scan", "rate"))
     assert all(one["value"] for one in numbers.structured_content["numbers"])
 
@@ -178,7 +199,7 @@ def test_the_command_speaks_the_protocol_and_writes_nothing(runs: Path) -> None:
 
     tools, listed = anyio.run(talk_to_it)
     assert {tool.name for tool in tools.tools} == {
-        "list_runs", "findings", "numbers", "trials", "regressions"
+        "list_runs", "findings", "numbers", "trials", "causes", "regressions"
     }  # fmt: skip
     assert not listed.is_error and "density-flash-hdd" in json.dumps(listed.structured_content)
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("*")} == before
