@@ -18,7 +18,9 @@ class NamedCause(Frozen):
     verdict: str = Field(description="verdict of the trial")
     cause: str
     where: str = Field(description="host, disk, daemon, server or region; empty: the trial")
-    lasting: bool = Field(description="whether it held for all of the trial; false: in slow seconds")
+    lasting: bool = Field(
+        description="whether it held for all of the trial; false: in slow seconds"
+    )
     common: bool = Field(
         description="whether most of such trials have it, so that it does not explain this one"
     )

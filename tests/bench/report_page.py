@@ -1,5 +1,5 @@
-"""Pages: the report of 518 trials and of 4,107, and the hub of 1,000 runs. Time until each is seen and until it can be
-used."""
+"""Pages: the report of 518 trials and of 4,107, and the hub of 1,000 runs. Time until each is seen and until it
+can be used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from tests.support.chromium import chromium, open_report
 from tests.support.made_runs.nightly_runs import hub, nightly, whole
 from tests.support.summary_factory import eight_repetitions, hundreds_of_trials
 
-SINCE_NAVIGATION_MS = "name => performance.getEntriesByName(name)[0]?.startTime ?? performance.now()"
+SINCE_NAVIGATION_MS = (
+    "name => performance.getEntriesByName(name)[0]?.startTime ?? performance.now()"
+)
 STUDIES, NIGHTS = 10, 100
 
 
@@ -28,7 +30,10 @@ def bench(repeats: int) -> list[Measurement]:
 
 
 def _reports(folder: Path, repeats: int) -> Iterator[Measurement]:
-    for summary, limit_s in ((hundreds_of_trials(), 1.0), (eight_repetitions(repetitions=111), 2.0)):
+    for summary, limit_s in (
+        (hundreds_of_trials(), 1.0),
+        (eight_repetitions(repetitions=111), 2.0),
+    ):
         page = folder / "index.html"
         write(summary, page)
         name = f"report of {len(summary.trials):,} trials"
@@ -54,8 +59,8 @@ def _hub(runs: Path, repeats: int) -> Iterator[Measurement]:
 
 
 def _opened_s(page: Path) -> tuple[float, float]:
-    """The first chart is part of the page's HTML and of its first paint. Usable: its scripts ran, and in a report
-    a frame was drawn after them."""
+    """The first chart is part of the page's HTML and of its first paint. Usable: its scripts ran, and in a
+    report a frame was drawn after them."""
     with chromium() as browser:
         opened = browser.new_page()
         open_report(opened, page)

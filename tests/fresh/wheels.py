@@ -2,8 +2,8 @@
 
     python -m tests.fresh.wheels dist/density_study-0.2.0-py3-none-any.whl
 
-uv looks for interpreters and downloads none. A Python that the wheel refuses is named. The first section of the
-changelog must be that of the wheel's version.
+uv looks for interpreters and downloads none. A Python that the wheel refuses is named. The changelog must begin
+with the wheel's version.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ COMMANDS = ("--version", "plan quickstart", "schema", "example points.csv points
 
 
 def changelog_fault(changelog: str, version: str) -> str | None:
-    """Why the changelog may not go with a version of hatch_build.py; None: it may. Commits after a tag have the
-    section of the tag, of a later version, or *Unreleased*."""
+    """Why the changelog may not go with a version of hatch_build.py; None: it may. Commits after a tag have
+    the section of the tag, of a later version, or *Unreleased*."""
     top, *_ = re.findall(r"^## (\S+)$", changelog, re.M)
     ((tag, commits),) = re.findall(r"^([0-9]+(?:\.[0-9]+)*)(.*)$", version)
     if top == tag or (commits and (top == "Unreleased" or _numbers(top) > _numbers(tag))):

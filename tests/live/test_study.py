@@ -176,9 +176,13 @@ def test_its_metrics_are_read_by_prometheus_own_parser_while_it_runs(finished: S
     shown = {page["trial_operations_per_second", ""] for page in pages if _has_rate(page)}
     files = [*run.glob("records/*/raw/*.err"), *run.glob("records/*/logs/*.err")]
     texts = (file.read_text() for file in files)
-    of_ycsb = {float(rate) for text in texts for rate in re.findall(r"operations; ([\d.]+) current", text)}
+    of_ycsb = {
+        float(rate) for text in texts for rate in re.findall(r"operations; ([\d.]+) current", text)
+    }
     assert shown & of_ycsb, (shown, of_ycsb)
-    cpu = [page["hosts_cpu_used_ratio", ""] for page in pages if ("hosts_cpu_used_ratio", "") in page]
+    cpu = [
+        page["hosts_cpu_used_ratio", ""] for page in pages if ("hosts_cpu_used_ratio", "") in page
+    ]
     assert cpu and 0 < max(cpu) <= 1
     assert sum(value for (name, _), value in pages[-1].items() if name == "run_trials") == 4
 
@@ -199,7 +203,9 @@ def _samples(page: str, run: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_collector_gets_its_course_as_spans(finished: Study) -> None:
-    about = {one.span_id: {a.key: a.value.string_value for a in one.attributes} for one in finished.spans}
+    about = {
+        one.span_id: {a.key: a.value.string_value for a in one.attributes} for one in finished.spans
+    }
     killed, resumed = (one for one in finished.spans if not one.parent_span_id)
     outcomes = [about[one.span_id]["density_study.outcome"] for one in (killed, resumed)]
     assert outcomes == ["interrupted", "ok"]

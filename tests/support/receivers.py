@@ -60,7 +60,9 @@ class _Post(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.server.paths.append(self.path)
         self.server.headers.append(dict(self.headers))
-        self.server.bodies.append(self.server.read(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.server.bodies.append(
+            self.server.read(self.rfile.read(int(self.headers["Content-Length"])))
+        )
         how = self.server.how
         if how == "drop":
             return

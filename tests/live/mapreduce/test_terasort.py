@@ -78,9 +78,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     ingest(spark_session, root)
     write_facts(spark_session, root)
     metrics = read_table(root, METRICS)
-    own = metrics[metrics["trial"] == trial].set_index("name")["value"]
+    own = metrics[metrics["trial"] == trial]
+    numbers = dict(zip(own["name"], own["value"], strict=True))
     checks = read_table(root, CHECKS).set_index("trial").loc[trial]
-    yield Ran(root, done, wrong, left, {str(name): float(own[name]) for name in own.index}, checks)
+    yield Ran(root, done, wrong, left, numbers, checks)
 
 
 def test_a_sort_ends_without_a_fault_and_leaves_its_input_alone(ran: Ran) -> None:

@@ -33,7 +33,7 @@ def rehearsed() -> Summary:
     return eight_repetitions("rehearsed").model_copy(update={"provider": "simulated"})
 
 
-NO_INTERVAL = ("3.71", "41.53", "97.25", "54321.6", "1.8431", "2.3717")
+NO_INTERVAL = ("3.7142", "41.5372", "97.2581", "54321.6", "1.8431", "2.3717")
 """Of one trial, extrapolated, or of a comparison that nothing tests."""
 
 
@@ -43,13 +43,13 @@ def explained() -> Summary:
     trial, case = summary.trials[0], summary.test_cases[0]
     cause = TrialCause(
         trial=trial.trial, rank=1, cause="slow-disk", title="a slow disk", lasting=False, common=False,
-        where="sdb of w1", first=12, last=20, sentence="sdb took 3.71 times as long: 41.53 ms.",
+        where="sdb of w1", first=12, last=20, sentence="sdb took 3.7142 times as long: 41.5372 ms.",
         remedy="Replace it.",
     )  # fmt: skip
     limit = Bottleneck(
-        topology=case.topology, test_case=case.test_case, station="CPU of h1", use_percent=97.25,
+        topology=case.topology, test_case=case.test_case, station="CPU of h1", use_percent=97.2581,
         limit=54321.6, next_station=None, next_limit=None,
-        sentence="CPU of h1, used by 97.25 %, would be full at 54321.6 ops/s.",
+        sentence="CPU of h1, used by 97.2581 %, would be full at 54321.6 ops/s.",
     )  # fmt: skip
     shift = Shift(
         name="cpu", label="CPU", per_operation=True, ratio=2.3717, low=2.1, high=2.6,

@@ -170,7 +170,9 @@ def test_what_limits_a_number_stands_beside_it(runs: Path) -> None:
     faulted_ = numbers("faulted", "latency")["numbers"]
     assert {one["during"] for one in faulted_} == {"RegionServer killed after 60 s", None}
     assert {one["value"] for one in numbers("imported", "")["numbers"]} == {None}
-    assert {one["verdict"] for one in numbers("imported-builds", "throughput")["numbers"]} == {OF_IMPORTED}
+    assert {one["verdict"] for one in numbers("imported-builds", "throughput")["numbers"]} == {
+        OF_IMPORTED
+    }
 
 
 def test_a_run_is_told_by_its_decided_comparisons_alone(runs: Path) -> None:
