@@ -43,9 +43,10 @@ inside() {
 
 reached() { env | grep -E '^([A-Za-z]+_proxy|PIP_|UV_|SSL_CERT_|REQUESTS_CA_BUNDLE=)'; }
 
-# Debian in $base. New users find the settings of Maven in their homes.
+# Debian in $base; as in Debian's images, dpkg does not wait for the disk. New users find the settings of Maven in their homes.
 minimal() {
-    mmdebstrap --quiet --variant=minbase --mode=root --aptopt='APT::Install-Recommends "false"' "${@:2}" "$1" "$base"
+    mmdebstrap --quiet --variant=minbase --mode=root --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
+        "${@:2}" "$1" "$base"
     for file in /etc/hosts /etc/pip.conf /etc/ssl/certs /usr/local/share/ca-certificates; do
         [ ! -e "$file" ] || { mkdir -p "$base${file%/*}" && cp -a "$file" "$base${file%/*}/"; }
     done
