@@ -1,5 +1,5 @@
-"""Pages: the report of 518 trials and of 4,107, and the hub of 1,000 runs. Time until each is seen and until it
-can be used."""
+"""Pages: the report of 518 trials and of 4,107, and the hub of 1,000 runs. Time until each is seen and until
+it can be used."""
 
 from __future__ import annotations
 

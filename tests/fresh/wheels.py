@@ -2,8 +2,8 @@
 
     python -m tests.fresh.wheels dist/density_study-0.2.0-py3-none-any.whl
 
-uv looks for interpreters and downloads none. A Python that the wheel refuses is named. The changelog must begin
-with the wheel's version.
+uv looks for interpreters and downloads none. A Python that the wheel refuses is named. The changelog must
+begin with the wheel's version.
 """
 
 from __future__ import annotations
