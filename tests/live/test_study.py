@@ -20,8 +20,8 @@ from density_study.analysis.summary.summary import Summary
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.summary import operation_counts, overall, parse_summary
-from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
 from tests.live.outside import Call, HookProgram, scraped
+from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
 from tests.support.receivers import Collector, serving
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
