@@ -22,7 +22,7 @@ class NamedCause(Frozen):
         description="whether it held for all of the trial; false: in slow seconds"
     )
     common: bool = Field(
-        description="whether most of such trials have it, so that it does not explain this one"
+        description="whether most of such trials have it: then it does not explain this one"
     )
     remedy: str
 
