@@ -39,7 +39,7 @@ def test_the_image_is_built_and_its_commands_work() -> None:
                 f"not built within {BUILD_S:.0f} s: {(late.output or b'')[-3000:].decode()}"
             )
     assert script.returncode == 0, output[-6000:]
-    printed = r"\nstudy \d[\d.a-z]*(\+g\w+)?\n.* 8 trial\(s\), .* checks, no faults\nstudy\n$"
+    printed = r"\nstudy \d[\d.a-z]*(\+g\w+)?\n.* 6 trial\(s\), .* checks, no faults\nstudy\n$"
     assert re.search(printed, output, re.S), output[-6000:]
     assert not folder.exists()
 
