@@ -28,6 +28,7 @@ from density_study.analysis.statistics.sequential import (
 )
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.summary import Finding, FindingVerdict
+from density_study.cluster.model.plain import counted
 
 BLOCK_TEST = "t, paired by repetition"
 VARIANTS_TEST = "Welch's t"  # a variant lost a build
@@ -246,10 +247,10 @@ def _too_few(question: Question, repetitions: int) -> list[str]:
         return ["a variant has no valid trial"]
     if min(units) >= MIN_UNITS:
         return []
-    counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+    have = counted(repetitions, "repetition")
     if repetitions >= MIN_UNITS:
-        counted = f"{min(units)} valid {question.unit}s in one variant"
-    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s per variant"]
+        have = f"{min(units)} valid {question.unit}s in one variant"
+    return [f"{have}: points only; a claim needs {MIN_UNITS} {question.unit}s per variant"]
 
 
 def _inside(tested: _Tested, rule: Rule) -> bool:

@@ -19,6 +19,7 @@ from density_study.analysis.statistics.power import (
     TOGETHER,
 )
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study import Study
 
@@ -77,7 +78,7 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     enough = next((n for n in range(repetitions, MAX_UNITS) if detectable(n) <= wanted), None)
     more = f"{enough} repetitions, " if enough else ""
     raise InputError(
-        f"a run of {repetitions} build(s) per topology detects only drops over "
+        f"a run of {counted(repetitions, 'build')} per topology detects only drops over "
         f"{detectable(repetitions):.1%}, which is more than twice the tolerance; the tolerance is "
         f"{study.compare.tolerance:.3g} ({noise.source}).",
         f"{where}, key compare",

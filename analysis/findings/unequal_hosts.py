@@ -64,7 +64,7 @@ def _hardware(first: Topology, later: Topology) -> Iterator[str]:
     drives = [_drives(topology) for topology in (first, later)]
     alike = first.variant.disk_type == later.variant.disk_type
     if drives[0] != drives[1] if alike else len(drives[0]) != len(drives[1]):
-        yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
+        yield f"{len(drives[0])} and {len(drives[1])} drives of the hosts"
     if first.isolation.facts.own_kernel and later.isolation.facts.own_kernel:
         for words, of in _PARALLEL.items():
             a, b = (_sum(topology, of) for topology in (first, later))

@@ -51,6 +51,7 @@ from density_study.analysis.summary.summary import (
     unknown_first,
     verdict_words,
 )
+from density_study.cluster.model.plain import counted
 from density_study.cluster.state import atomic
 from density_study.cluster.state.settings import setting
 
@@ -156,9 +157,7 @@ def _trial_counts(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> tuple[str, ...]:
     """What ran, for how long, in a few words each."""
-    repetitions = (
-        "1 repetition" if summary.repetitions == 1 else f"{summary.repetitions} repetitions"
-    )
+    repetitions = counted(summary.repetitions, "repetition")
     time = summary.time
     measuring = f"measuring {duration(time.measuring_s)} of {duration(time.total_s)}"
     if summary.imported is not None:

@@ -11,6 +11,7 @@ from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.plain import counted
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _trials(summary: Summary) -> Iterator[Badge]:
     if not valid and not shown:
         level = "bad"
     warnings = f", {warned} with warnings" if warned else ""
-    yield Badge(level, f"{total} trial{'s' * (total != 1)}: {valid} usable{warnings}", "trials")
+    yield Badge(level, f"{counted(total, 'trial')}: {valid} usable{warnings}", "trials")
     if count["invalid"]:
         yield Badge("bad", f"{count['invalid']} invalid", "trials")
     if shown:

@@ -28,6 +28,7 @@ from density_study.analysis.summary.summary import (
     TestCaseSummary,
     verdict_words,
 )
+from density_study.cluster.model.plain import counted
 from density_study.workloads.study.factors.registry import factors
 
 MAX_CONTRASTS = 3
@@ -59,8 +60,7 @@ def headline(
 
 
 def _repeated(evidence: Evidence) -> str:
-    n = evidence.repetitions
-    return "1 repetition" if n == 1 else f"{n} repetitions"
+    return counted(evidence.repetitions, "repetition")
 
 
 def _any(evidence: Evidence) -> str | None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summary.summary import MonitoringOverhead
+from density_study.cluster.model.plain import counted
 from density_study.workloads.study.registry import kind_of
 
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
@@ -65,10 +66,10 @@ def sentence(cost: MonitoringOverhead) -> str:
     )
     if cost.ratio is None:
         return (
-            f"{start}: unknown. None of {cost.pairs} pair(s) of trials with and without "
+            f"{start}: unknown. None of {counted(cost.pairs, 'pair')} of trials with and without "
             f"{it} is valid."
         )
-    counted = f"n = {cost.n} of {cost.pairs} pair(s)"
+    valid = f"n = {cost.n} of {counted(cost.pairs, 'pair')}"
     spread = (
         f"95 % interval {cost.low:.3f} to {cost.high:.3f}"
         if cost.low is not None and cost.high is not None
@@ -76,5 +77,5 @@ def sentence(cost: MonitoringOverhead) -> str:
     )
     return (
         f"{start}: with {it}, {cost.test_case} ran at {cost.ratio:.3f}x its rate {others} "
-        f"({counted}; {spread})."
+        f"({valid}; {spread})."
     )

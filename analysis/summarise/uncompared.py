@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from density_study.analysis.findings import Evidence, rate
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import TestCaseSummary
+from density_study.cluster.model.plain import counted
 from density_study.workloads.study.registry import kind_of
 
 MAX_RATES = 4
@@ -53,7 +54,7 @@ def _measured(evidence: Evidence, alone: Sequence[TestCaseSummary]) -> str:
     told = [f"{words} {_at(evidence, entry)}" for words, entry in best.items()]
     more = f", and {len(told) - MAX_RATES} more below" if len(told) > MAX_RATES else ""
     builds = max(entry.n_builds for entry in alone)
-    repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
+    repeated = counted(builds, "repetition")
     return f"The existing cluster, in {repeated}: {', '.join(told[:MAX_RATES])}{more}."
 
 

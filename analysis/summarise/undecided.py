@@ -19,6 +19,7 @@ from density_study.analysis.statistics.power import (
 )
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, SummaryWarning, WarningCode
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.quantity import duration
 
 
@@ -35,7 +36,7 @@ class _Repetitions:
     def until(self, needed: int) -> str:
         """How many more, by which option, and for how long."""
         more = needed - self.have
-        words = f"{more} more repetition{'s' if more > 1 else ''}"
+        words = counted(more, "more repetition")
         if self.imported:
             return words
         each_s = self.total_s / self.have if self.total_s and self.have else None

@@ -27,6 +27,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
 )
 from density_study.cluster.model.isolation import Isolation, isolation_of
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.manifest import Manifest
@@ -182,7 +183,7 @@ def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[S
     yield SummaryWarning(
         code="measured-again",
         level="info" if cut_short else "warning",
-        message=f"{len(earlier)} trial(s) were measured again. The newest attempt counts, whatever its "
+        message=f"Measured again: {counted(len(earlier), 'trial')}. The newest attempt counts, whatever its "
         f"result. Earlier attempts: {'; '.join(named)}{more}.",
         remedy="Compare them in records.superseded/ of the run.",
     )
@@ -218,10 +219,9 @@ def design_warnings(
             remedy=None if pmem else "Give the study a real disk of this kind.",
         )
     if repetitions < MIN_BUILDS:
-        counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
         yield SummaryWarning(
             code="few-repetitions",
-            message=f"{counted}: single values without intervals, so no claims.",
+            message=f"{counted(repetitions, 'repetition')}: single values without intervals, so no claims.",
             remedy=f"Run at least {MIN_BUILDS} repetitions.",
         )
 
@@ -234,7 +234,7 @@ def _missing_records(
         more = ", ..." if len(missing) > MAX_NAMED else ""
         yield SummaryWarning(
             code="missing-records",
-            message=f"{len(missing)} planned trial(s) left no record: "
+            message=f"{counted(len(missing), 'planned trial')} left no record: "
             f"{', '.join(missing[:MAX_NAMED])}{more}.",
             remedy="Resume the run with `study run`.",
         )

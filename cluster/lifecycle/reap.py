@@ -18,6 +18,7 @@ from density_study.cluster.lifecycle.tear_down import leftovers_of, release_host
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.plain import one_line
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.events import (
@@ -84,7 +85,7 @@ class Swept:
         """TearDownError if a run could not be reaped."""
         if self.failed:
             raise TearDownError(
-                f"{len(self.failed)} run(s) could not be reaped: {'; '.join(map(str, self.failed))}",
+                f"{counted(len(self.failed), 'run')} could not be reaped: {'; '.join(map(str, self.failed))}",
                 "study reap",
                 "fix each problem above, then run `study reap` again.",
             )

@@ -13,8 +13,8 @@ class IsolationFacts:
 
     noun: str = "VM"
     """What a node is called."""
-    workers: str = "worker VM(s)"
-    """What the workers of a host are called."""
+    workers: str = "worker VM"
+    """What a worker of a host is called."""
     own_kernel: bool = False
     """Each node has a kernel: page cache, processes and disks of its own."""
     own_address: bool = False
@@ -49,16 +49,16 @@ class Isolation(StrEnum):
 _FACTS = {
     Isolation.PROCESS: IsolationFacts(
         noun="worker",
-        workers="worker(s)",
+        workers="worker",
         on_loopback=True,
         stand_in="process groups, not VMs",
         only_stands_in=True,
     ),
-    Isolation.HOST: IsolationFacts(workers="worker(s) on the bare host", is_bare=True),
+    Isolation.HOST: IsolationFacts(workers="worker", is_bare=True),
     Isolation.VM: IsolationFacts(own_kernel=True, own_address=True),
     Isolation.CONTAINER: IsolationFacts(
         noun="container",
-        workers="worker container(s)",
+        workers="worker container",
         own_address=True,
         by_quota=True,
         stand_in="containers, not VMs",

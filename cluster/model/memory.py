@@ -12,6 +12,7 @@ from types import MappingProxyType
 from density_study.cluster.model.configuration import PLAIN, Configuration, DaemonKind
 from density_study.cluster.model.dividing.sizing import MASTERS, SMALLEST, WORKERS, Sizing
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
@@ -102,7 +103,7 @@ def _regionserver_heap(node: Node, fixed_mib: int, configuration: Configuration)
         )
         raise InputError(
             f"{node.memory_mib} MiB cannot hold its daemons, {node.container_mib} MiB of containers and "
-            f"{node.regionservers} RegionServer(s){off_heap}.",
+            f"{counted(node.regionservers, 'RegionServer')}{off_heap}.",
             f"node {node.name!r}",
             f"give it {fixed_mib + node.regionservers * least_mib} MiB or more, or use fewer RegionServers "
             "or fewer nodes per host.",

@@ -31,6 +31,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, DiskType, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import client_reserve_mib
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.provider import ProviderKind
 from density_study.cluster.model.topology import Jit, Node, Topology
 from density_study.cluster.model.variant import Variant
@@ -113,7 +114,7 @@ def _check_store(variant: Variant, workers: Sequence[Node]) -> None:
     most = variant.store.workers
     if most is not None and len(workers) > most:
         raise InputError(
-            f"{variant.store.title} runs on {most} worker(s); this variant has {len(workers)}.",
+            f"{variant.store.title} runs on {counted(most, 'worker')}; this variant has {len(workers)}.",
             f"variant {variant.name()}",
             "use one worker host and vms_per_host: [1], or another store.",
             ("factors", "vms_per_host"),
@@ -228,7 +229,7 @@ def _cores_of_worker(host: Host, variant: Variant) -> int:
         return ceil(variant.oversubscribed.cores_of(host.cores, variant.nodes))
     if host.containers and host.cores % variant.nodes:
         raise InputError(
-            f"{host.cores} core(s) cannot be divided equally among {variant.nodes} containers.",
+            f"{counted(host.cores, 'core')} cannot be divided equally among {variant.nodes} containers.",
             f"host {host.name!r}, key containers.cpus",
             "write cpus: quota, or densities that divide the cores.",
             ("containers", "cpus"),

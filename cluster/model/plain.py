@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     return _LINE_ENDS.sub("?", plain(text))
 
 
+def counted(count: int, noun: str) -> str:
+    """"1 build", "2 builds"; the noun's last word has its plural in s."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def csv_cell(value: object) -> object:
     """Numbers unchanged, null as an empty cell, text so that no spreadsheet evaluates it."""
     if isinstance(value, str) and _FORMULA.match(value):

@@ -11,8 +11,10 @@ from rich.text import Text
 
 from density_study.analysis.findings.outlook import AtNoise, Outlook
 from density_study.analysis.statistics.power import MAX_UNITS
-from density_study.cluster.model.isolation import isolation_of
+from density_study.cluster.model.isolation import IsolationFacts, isolation_of
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.store import cautions
+from density_study.cluster.model.topology import Node
 from density_study.dags.cli.layout import rows_table
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.base.quantity import duration
@@ -40,8 +42,8 @@ def plan_page(
     that of all, with the analysis. `source`: that of the times, in words."""
     return Group(
         Text(
-            f"study {plan.study}: {_repetitions(plan)}, {len(plan.builds)} build(s), "
-            f"{len(plan.trials)} trial(s), seed {plan.seed}",
+            f"study {plan.study}: {_repetitions(plan)}, {counted(len(plan.builds), 'build')}, "
+            f"{counted(len(plan.trials), 'trial')}, seed {plan.seed}",
             style="bold",
         ),
         Text(""),
@@ -96,7 +98,7 @@ def _cells(one: Outlook) -> tuple[str, ...]:
 
 
 def _repetitions(plan: Plan) -> str:
-    return str(plan.precise) if plan.precise else f"{plan.repetitions} repetition(s)"
+    return str(plan.precise) if plan.precise else counted(plan.repetitions, "repetition")
 
 
 def _about(plan: Plan, time_s: float) -> str:
@@ -123,9 +125,8 @@ def _size(mib: int) -> str:
 def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, for the reader to know before spending hours on it."""
     if plan.repetitions < MIN_REPETITIONS:
-        repetitions = "1 repetition" if plan.repetitions == 1 else f"{plan.repetitions} repetitions"
         yield (
-            f"{repetitions}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
+            f"{counted(plan.repetitions, 'repetition')}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
             f"per variant (--set repetitions={MIN_REPETITIONS})"
         )
     nodes = isolation_of(topology.isolation for topology in plan.topologies.values()).facts
@@ -185,7 +186,7 @@ def _builds(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
         trials = sum(step.kind == "trial" for step in steps)
         first, last = steps[0].index + 1, steps[-1].index + 1
         time_s = sum(step.estimate_s for step in steps)
-        yield f"{first}-{last}", build, f"{trials} trial(s)", duration(time_s)
+        yield f"{first}-{last}", build, counted(trials, "trial"), duration(time_s)
 
 
 def _what(step: Step) -> str:
@@ -213,7 +214,7 @@ def _topologies_table(plan: Plan) -> Table:
             what = (
                 "the client of an existing cluster"
                 if topology.existing
-                else f"{sum('worker' in node.roles for node in nodes)} {topology.isolation.facts.workers}"
+                else _workers(nodes, topology.isolation.facts)
             )
             size = f"{host.cores} cores, {host.memory_mib:,} MiB"
             memory = ", ".join(f"{node.memory_mib:,} MiB" for node in nodes)
@@ -224,6 +225,13 @@ def _topologies_table(plan: Plan) -> Table:
         watched = topology.existing.watched if topology.existing else ()
         rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
     return rows_table(("topology", "host", "nodes", "memory of nodes"), rows)
+
+
+def _workers(nodes: Sequence[Node], facts: IsolationFacts) -> str:
+    """'2 worker VMs', '1 worker on the bare host', 'no worker'."""
+    count = sum("worker" in node.roles for node in nodes)
+    on = " on the bare host" * facts.is_bare
+    return counted(count, facts.workers) + on if count else "no worker"
 
 
 def _names(names: Sequence[str]) -> str:

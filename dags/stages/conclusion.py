@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,
@@ -65,7 +66,7 @@ def conclude(root: str, marked: str = "") -> None:
     _end(run, "failed" if bad else "ok", "; ".join(bad), finished=True)
     if bad:
         raise StudyError(
-            f"the run has {len(bad)} failure(s): {'; '.join(bad).rstrip('.')}.",
+            f"the run has {counted(len(bad), 'failure')}: {'; '.join(bad).rstrip('.')}.",
             str(run.root),
             "see the logs. Clear a trial in Airflow to measure it again, or start a new run.",
         )

@@ -11,6 +11,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from density_study.cluster.model.plain import counted
+
 if TYPE_CHECKING:
     from density_study.cluster.model.topology import AnyTopology
     from density_study.workloads.planning.plan import Plan, Step
@@ -138,7 +140,7 @@ def _density(topology: AnyTopology) -> str:
     variant, noun = topology.variant, topology.isolation.facts.noun
     servers = f", {variant.regionservers_per_node} RegionServers per node"
     more = servers if variant.regionservers_per_node > 1 else ""
-    return f": {variant.vms_per_host} {noun}(s) per host on {variant.disk_type}{more}"
+    return f": {counted(variant.vms_per_host, noun)} per host on {variant.disk_type}{more}"
 
 
 def _trial(step: Step, topology: AnyTopology, named: bool) -> TrialOutline:

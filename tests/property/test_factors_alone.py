@@ -263,7 +263,7 @@ def test_variants_differ_in_what_the_factor_names(
     hidden = [key for key in unequal if not any(fnmatchcase(key, one) for one in named)]
     assert not hidden, {key: (a.get(key), b.get(key)) for key in hidden}
     if factor == "disk_type":
-        assert ("drive(s) of the hosts" in said) == (len(a["drives"]) != len(b["drives"]))  # type: ignore[arg-type]
+        assert ("drives of the hosts" in said) == (len(a["drives"]) != len(b["drives"]))  # type: ignore[arg-type]
     if a["servers of each host"] == b["servers of each host"] != 0:
         moved = a.get("heap of regionserver") != b.get("heap of regionserver")
         assert not moved or "heap of a RegionServer" in said or "32 GiB" in said

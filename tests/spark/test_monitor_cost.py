@@ -38,7 +38,7 @@ def test_the_overhead_is_printed_with_its_n(world: Analysed) -> None:
     warnings = json.loads((world.root / "report" / "summary.json").read_text())["warnings"]
     messages = [warning["message"] for warning in warnings]
     (message,) = [text for text in messages if text.startswith("Monitoring overhead")]
-    assert "0.915x" in message and "n = 2 of 3 pair(s)" in message
+    assert "0.915x" in message and "n = 2 of 3 pairs" in message
     assert "Monitoring overhead" in (world.root / "report" / "index.html").read_text()
 
 

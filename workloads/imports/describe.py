@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.imports.agreement import printed
 from density_study.workloads.imports.piece import (
     DfsioFacts,
@@ -95,7 +96,7 @@ def _doubts(facts: YcsbFacts) -> Iterator[str]:
 def _span(piece: Piece, facts: SpanFacts) -> str:
     about = f" of {facts.subject}" if facts.subject else ""
     unit = {"ycsb-hdr": "interval", "dfsio-history": "attempt"}.get(piece.kind, "row")
-    words = f"{_counted(facts.rows, unit)}{about}"
+    words = f"{counted(facts.rows, unit)}{about}"
     if facts.period_s:
         words += f", every {facts.period_s:g} s"
     if piece.kind == "dfsio-history":
@@ -103,12 +104,8 @@ def _span(piece: Piece, facts: SpanFacts) -> str:
     if facts.lacks:
         words += f"; no {' and no '.join(facts.lacks)}"
     if facts.bad_lines:
-        words += f"; {_counted(facts.bad_lines, 'line')} cannot be read"
+        words += f"; {counted(facts.bad_lines, 'line')} cannot be read"
     return words
-
-
-def _counted(count: int, unit: str) -> str:
-    return f"{count:,} {unit}{'s' * (count != 1)}"
 
 
 def _times(piece: Piece) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_serializer, model_validator
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.schedule import Share
@@ -71,7 +72,7 @@ class Repetitions(Frozen):
 
     def __str__(self) -> str:
         if self.is_fixed:
-            return f"{self.at_most} repetition{'s' if self.at_most > 1 else ''}"
+            return counted(self.at_most, "repetition")
         until = "its questions are answered" if self.until is None else f"±{100 * self.until:g} %"
         return f"{self.at_least} to {self.at_most} repetitions, until {until}"
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError
 from density_study.workloads.testdfsio.output.history import JobHistory
 
@@ -56,7 +57,7 @@ def order_faults(report: Parsed[Verified], generated: JobHistory) -> Iterator[st
     """Why the output is not the input in order, as sentences; none if it is."""
     errors = [row.error for row in report.rows if row.error]
     if errors:
-        yield f"TeraValidate found {len(errors)} misorder(s), the first: {errors[0][:200]}"
+        yield f"TeraValidate found {counted(len(errors), 'misorder')}, the first: {errors[0][:200]}"
     if report.quarantined:
         bad = report.quarantined[0]
         yield f"{bad.file}:{bad.line}: {bad.reason}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.conf_files import storage_of
 
@@ -51,7 +52,7 @@ def require_containers(readers: int, topology: Topology) -> None:
     if readers > maximum:
         raise InputError(
             f"{readers} readers cannot run in parallel on {topology.name}: its memory holds "
-            f"{maximum} map container(s) of {topology.variant.sizing.container_mib} MiB beside the "
+            f"{counted(maximum, 'map container')} of {topology.variant.sizing.container_mib} MiB beside the "
             "ApplicationMaster's.",
             "workloads, key testdfsio.readers",
             f"use at most {maximum} readers, make stack.yarn.container smaller, or give the hosts "

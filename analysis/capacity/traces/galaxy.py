@@ -14,11 +14,11 @@ from typing import Any
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import (
+from density_study.cluster.model.plain import counted
     NO_GPUS,
     Outcome,
     Record,
     Task,
-    counted,
     linked,
 )
 

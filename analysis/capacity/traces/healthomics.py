@@ -18,7 +18,8 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.cluster.model.plain import counted
 
 OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "SUCCESS": "done", "FAILED": "lost",
                                 "CANCELLED": "lost"}  # fmt: skip

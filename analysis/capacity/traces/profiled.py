@@ -20,8 +20,9 @@ from density_study.analysis.capacity.traces.by_size import Law, laws, read_sizes
 from density_study.analysis.capacity.traces.graph import in_order, predecessors
 from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.analysis.capacity.traces.stage import StageOf
-from density_study.analysis.capacity.traces.task import Task, Trace, core_s, counted, statuses
+from density_study.analysis.capacity.traces.task import Task, Trace, core_s, statuses
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.plain import plain
 from density_study.cluster.state.atomic import write_text
 

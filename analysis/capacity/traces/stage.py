@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from density_study.analysis.capacity.inputs.ranged import FEW, MARGIN
-from density_study.analysis.capacity.traces.task import Task, counted
+from density_study.analysis.capacity.traces.task import Task
+from density_study.cluster.model.plain import counted
 
 
 class StageOf:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from density_study.analysis.capacity.inputs.point import grouped
+from density_study.cluster.model.plain import counted
 
 Outcome = Literal["done", "lost", "reused", "running"]
 NO_GPUS = (
@@ -215,10 +216,6 @@ def core_s(task: Task) -> float | None:
     if task.cpus is None or task.realtime_s is None:
         return None
     return task.cpus * task.realtime_s
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def statuses(tasks: Iterable[Task]) -> str:

@@ -19,6 +19,7 @@ from density_study.cluster.model.memory import (
     master_reserve_mib,
     worker_minimum_mib,
 )
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.variant import Variant
 
 HOST_CONTAINERS_LEAST = 2
@@ -189,7 +190,7 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
     off_heap_mib, hdfs_mib = worst.configuration.off_heap_mib, worst.configuration.hdfs_cache_mib
     return InputError(
         f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
-        f"{worst.regionservers_per_node} RegionServer(s) each{_named(worst)}: a node needs "
+        f"{counted(worst.regionservers_per_node, 'RegionServer')} each{_named(worst)}: a node needs "
         f"{_least_mib(host, worst)} MiB for its daemons"
         f"{f' ({off_heap_mib} MiB of each RegionServer off-heap)' if off_heap_mib else ''}"
         f"{f' ({hdfs_mib} MiB of HDFS cache)' if hdfs_mib else ''}, "
@@ -199,7 +200,7 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
         f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}"
         f"{'make stack.yarn.container smaller, ' if worst.sizing != SMALLEST else ''}"
-        f"{f'use at most {fits} node(s)' if fits else 'make heaps smaller'}, or give the host "
+        f"{f'use at most {counted(fits, "node")}' if fits else 'make heaps smaller'}, or give the host "
         f"{_needed_mib(host, variants)} MiB or more.",
         ("factors", "vms_per_host"),
     )

@@ -15,6 +15,7 @@ from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, Host, IoLimits, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.libvirt.names import (
     bridge_name,
@@ -79,7 +80,7 @@ def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str, h
         return Vcpus(cores)
     if cores % guests or guests > cores:
         raise InputError(
-            f"{cores} core(s) cannot be divided into equal shares for {guests} guests.",
+            f"{counted(cores, 'core')} cannot be divided into equal shares for {guests} guests.",
             f"{where}, key vcpus",
             "set vcpus: all, or use densities that divide the host's cores.",
         )

@@ -45,7 +45,7 @@ OF_RUNS = Change(
 def test_with_the_example_measurements(tmp_path: Path) -> None:
     with walking(PAGE, tmp_path) as walk:
         planned = walk.to("study plan")
-        assert "18 build(s), 288 trial(s)" in planned.words
+        assert "18 builds, 288 trials" in planned.words
         own = "the reader has no hosts, and takes the example measurements"
         walk.to(
             EXAMPLE_FIT,

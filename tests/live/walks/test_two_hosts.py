@@ -63,7 +63,7 @@ def test_your_own_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
         )  # fmt: skip
         walk.to("study doctor")
         planned = walk.to("study plan")
-        assert "10 build(s), 30 trial(s)" in planned.words
+        assert "10 builds, 30 trials" in planned.words
         walk.change("two-hosts.yaml", Change("repetitions: 5", "repetitions: 1", ONE_MACHINE))
         walk.to("study run two-hosts.yaml")
         walk.to("", Change("study run two-hosts.yaml --add-repetitions 5", "",

@@ -50,7 +50,7 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
             Change("mkdir", "", "the test has a folder of its own"),
         )
         assert "Decided rightly" in decided.words
-        assert "2 build(s), 4 trial(s)" in walk.ended[-2].words
+        assert "2 builds, 4 trials" in walk.ended[-2].words
         walk.change(
             "vms.yaml",
             Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),

@@ -110,7 +110,7 @@ def test_the_ratio_is_the_geometric_mean_of_the_pairs() -> None:
     assert cost.points == pytest.approx((0.98, 1.25))
     assert cost.ratio == pytest.approx((0.98 * 1.25) ** 0.5)
     assert (cost.n, cost.pairs, cost.low) == (2, 3, None)
-    assert "n = 2 of 3 pair(s)" in sentence(cost) and "too few pairs for an interval" in sentence(
+    assert "n = 2 of 3 pairs" in sentence(cost) and "too few pairs for an interval" in sentence(
         cost
     )
 

@@ -139,7 +139,7 @@ def test_earlier_attempts_are_named_with_their_states() -> None:
     earlier = {"t1": _attempts("complete", "failed"), "t2": _attempts("incomplete")}
     (warning,) = repetition_warnings(earlier)
     assert (warning.code, warning.level) == ("measured-again", "warning")
-    assert "2 trial(s) were measured again" in warning.message
+    assert "Measured again: 2 trials" in warning.message
     assert "t1 (complete, failed); t2 (incomplete)." in warning.message
 
 

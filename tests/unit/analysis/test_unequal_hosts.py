@@ -53,10 +53,10 @@ def test_more_drives_are_an_obstacle() -> None:
             nodes.append(replace(node, more_disks=(disk,) if disk else ()))
         return replace(topology, nodes=tuple(nodes))
 
-    assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drives of the hosts",)
     assert unequal_hosts(second(ONE), second(TWO)) == ()
     others = with_variant(second(TWO), disk_type="hdd")
-    assert unequal_hosts(ONE, others) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(ONE, others) == ("1 and 2 drives of the hosts",)
     assert unequal_hosts(second(ONE), others) == ()  # of the types that are compared
 
 
@@ -71,7 +71,7 @@ def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() ->
 
     redis, cassandra = store_named("redis-cluster"), store_named("cassandra")
     both = [on_two_drives(topology, redis) for topology in (ONE, TWO)]
-    assert unequal_hosts(*both) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(*both) == ("1 and 2 drives of the hosts",)
     assert unequal_hosts(*(on_two_drives(one, cassandra) for one in (ONE, TWO))) == ()
 
 

@@ -115,7 +115,7 @@ def test_the_label_of_a_build_names_its_levels(folder: Path) -> None:
     outline = read_outline(path).outline
     assert outline is not None
     assert sorted(build.label for build in outline.builds) == [
-        f"repetition 1: 1 worker(s) per host on flash, hadoop-3.4.{patch}" for patch in (1, 2)
+        f"repetition 1: 1 worker per host on flash, hadoop-3.4.{patch}" for patch in (1, 2)
     ]
 
 

@@ -52,7 +52,7 @@ def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) ->
     for row, step in zip(shown, planned.steps, strict=True):
         what = step.test_case.id if step.test_case else actions[step.kind]
         assert row == f"{step.build} {what} {duration(step.estimate_s)}"
-    assert "8 trial(s)" in text
+    assert "8 trials" in text
     assert "no claims" in text
     assert "MiB at once" in text
     assert re.search(r"time +about \d+ min \d+ s, of which windows \d+%, analysis 10 s", text), (

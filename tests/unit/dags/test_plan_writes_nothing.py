@@ -98,7 +98,7 @@ def test_no_system_call_of_a_plan_writes(tmp_path: Path, disk_type: str) -> None
         text=True,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "tiny: 1 repetition(s)" in ended.stdout
+    assert "tiny: 1 repetition," in ended.stdout
     assert sorted(tmp_path.rglob("*")) == before
     noted = "disk type auto is assumed to be flash" in " ".join(ended.stdout.split())
     assert noted == (disk_type == "auto")
@@ -120,7 +120,7 @@ def test_a_plan_works_on_a_read_only_file_system(tmp_path: Path) -> None:
         cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "tiny: 1 repetition(s)" in ended.stdout
+    assert "tiny: 1 repetition," in ended.stdout
 
 
 @pytest.mark.parametrize("resolve", [planned_hosts, resolve_hosts])

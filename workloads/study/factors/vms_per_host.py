@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.study.factors.factor import FASTER, Factor, Level
 
 
@@ -32,7 +33,7 @@ class VmsPerHost(Factor[int]):
         count = int(level or 0)
         if count == 0:
             return "the bare host"
-        return f"{count} {noun}{'s' if count > 1 else ''} per host"
+        return f"{counted(count, noun)} per host"
 
 
 VMS_PER_HOST = VmsPerHost()

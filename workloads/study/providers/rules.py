@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.model.host import ContainerHost, Host
+from density_study.cluster.model.plain import counted
 from density_study.cluster.providers.provider import provider_named
 from density_study.workloads.base.checked import FaultyKeyError
 
@@ -105,7 +106,7 @@ def check_workers(study: StudyKeys) -> None:
     workers = hosts * max(1, min(study.factors.vms_per_host))
     if study.stack.replication > workers:
         raise FaultyKeyError(
-            f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "
+            f"stack.replication {study.stack.replication} exceeds the {counted(workers, 'worker')} of the "
             "smallest variant; all variants need the same replication",
             *REPLICATION,
         )

@@ -116,7 +116,7 @@ def test_hosts_whose_cores_are_unknown_pin_nothing_and_say_so() -> None:
     assert vcpus("pinned", 16, 0, 4, "h", ()) == Vcpus(4)
     assert pinning(True, ()) == "none: the host does not say which CPUs belong to which core"
     known = pinning(True, parse_cpus(CAPABILITIES.read_text()))
-    assert known == "whole cores: 8 with 16 CPUs on 2 NUMA node(s)"
+    assert known == "whole cores: 8 with 16 CPUs on 2 NUMA nodes"
 
 
 def test_threads_of_a_core_are_not_dealt_to_two_guests() -> None:

@@ -73,7 +73,7 @@ def no_host_is_contacted(monkeypatch: pytest.MonkeyPatch) -> None:
         ("memory: 16 GiB", "memory: auto", "memory is auto"),
         ("path: /data/b, disk_type: flash", "path: /data/b", "'h1': disk_type is auto"),
         ("path: /data/a, disk_type: flash", "path: /data/a", "'h1': disk_type is auto"),
-        ("replication: 2", "replication: 3", "exceeds the 2 worker(s) of the smallest variant"),
+        ("replication: 2", "replication: 3", "exceeds the 2 workers of the smallest variant"),
         (
             "[0, 1, 2]}",
             "[1, 2], regionservers_per_node: [1, 2]}",

@@ -151,7 +151,7 @@ def test_readers_are_limited_by_the_number_of_containers() -> None:
     most = min(maps_at_once(topology) for topology in study_plan.topologies.values())
     assert most >= 3
     assert planned({"files": 99, "readers": [most]}).trials
-    assert f"{most} map container(s)" in refused({"files": 99, "readers": [most + 1]})
+    assert f"{most} map containers" in refused({"files": 99, "readers": [most + 1]})
 
 
 def test_erasure_coding_needs_one_datanode_per_unit() -> None:
