@@ -18,8 +18,7 @@ from density_study.cluster.lifecycle.tear_down import leftovers_of, release_host
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError, TearDownError
-from density_study.cluster.model.plain import counted
-from density_study.cluster.model.plain import one_line
+from density_study.cluster.model.plain import counted, one_line
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.events import (
     BuildDestroyed,

@@ -26,7 +26,7 @@ def one_line(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """"1 build", "2 builds"; the noun's last word has its plural in s."""
+    """ "1 build", "2 builds"; the noun's last word has its plural in s."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 

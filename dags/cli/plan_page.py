@@ -126,8 +126,8 @@ def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, for the reader to know before spending hours on it."""
     if plan.repetitions < MIN_REPETITIONS:
         yield (
-            f"{counted(plan.repetitions, 'repetition')}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
-            f"per variant (--set repetitions={MIN_REPETITIONS})"
+            f"{counted(plan.repetitions, 'repetition')}: points only, no claims; a claim needs at least "
+            f"{MIN_REPETITIONS} builds per variant (--set repetitions={MIN_REPETITIONS})"
         )
     nodes = isolation_of(topology.isolation for topology in plan.topologies.values()).facts
     densities = {topology.variant.vms_per_host for topology in plan.built}

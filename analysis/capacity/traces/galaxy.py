@@ -14,13 +14,13 @@ from typing import Any
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import (
-from density_study.cluster.model.plain import counted
     NO_GPUS,
     Outcome,
     Record,
     Task,
     linked,
 )
+from density_study.cluster.model.plain import counted
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip

@@ -22,8 +22,7 @@ from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.analysis.capacity.traces.stage import StageOf
 from density_study.analysis.capacity.traces.task import Task, Trace, core_s, statuses
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.plain import counted
-from density_study.cluster.model.plain import plain
+from density_study.cluster.model.plain import counted, plain
 from density_study.cluster.state.atomic import write_text
 
 SHOWN_NAMES = 4

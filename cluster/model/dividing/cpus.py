@@ -48,7 +48,9 @@ def pinning(wanted: bool, host: Cpus) -> str:
     if not host:
         return "none: the host does not say which CPUs belong to which core"
     cores = sum(len(node.cores) for node in host)
-    return f"whole cores: {cores} with {len(cpus_of(host))} CPUs on {counted(len(host), 'NUMA node')}"
+    return (
+        f"whole cores: {cores} with {len(cpus_of(host))} CPUs on {counted(len(host), 'NUMA node')}"
+    )
 
 
 def cpus_in(text: str) -> tuple[int, ...]:
@@ -80,8 +82,8 @@ def dealt_cpus(host: Cpus, index: int, nodes: int, cores: int, where: str) -> Cp
         return ()
     able = [str(number) for number in range(1, cores + 1) if _shares(host, number)]
     raise InputError(
-        f"its {sum(len(node.cores) for node in host)} cores on {counted(len(host), 'NUMA node')} cannot be dealt out "
-        f"in equal shares of whole cores and whole NUMA nodes to {nodes} of vms_per_host.",
+        f"its {sum(len(node.cores) for node in host)} cores on {counted(len(host), 'NUMA node')} cannot be "
+        f"dealt out in equal shares of whole cores and whole NUMA nodes to {nodes} of vms_per_host.",
         f"{where}, pinned",
         f"use densities of {', '.join(able)}, or do not pin.",
         ("factors", "vms_per_host"),

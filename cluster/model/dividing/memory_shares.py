@@ -187,6 +187,7 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
         ],
     ):
         fits -= 1
+    fewer = f"use at most {counted(fits, 'node')}" if fits else "make heaps smaller"
     off_heap_mib, hdfs_mib = worst.configuration.off_heap_mib, worst.configuration.hdfs_cache_mib
     return InputError(
         f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
@@ -200,7 +201,7 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
         f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}"
         f"{'make stack.yarn.container smaller, ' if worst.sizing != SMALLEST else ''}"
-        f"{f'use at most {counted(fits, "node")}' if fits else 'make heaps smaller'}, or give the host "
+        f"{fewer}, or give the host "
         f"{_needed_mib(host, variants)} MiB or more.",
         ("factors", "vms_per_host"),
     )

@@ -122,7 +122,7 @@ def test_hosts_whose_cores_are_unknown_pin_nothing_and_say_so() -> None:
 def test_threads_of_a_core_are_not_dealt_to_two_guests() -> None:
     """16 CPUs are 8 cores here: 16 guests would share them in pairs."""
     host = parse_cpus(CAPABILITIES.read_text())
-    with pytest.raises(InputError, match=r"8 cores on 2 NUMA node\(s\).* to 16") as caught:
+    with pytest.raises(InputError, match=r"8 cores on 2 NUMA nodes.* to 16") as caught:
         vcpus("pinned", 16, 0, 16, "host 'h'", host)
     assert caught.value.remedy == "use densities of 1, 2, 4, 8, or do not pin."
     with pytest.raises(InputError, match="has 16 logical CPUs, and the study says 8"):
