@@ -126,7 +126,7 @@ golden: setup ## make the golden files anew; read the diff before you commit
 reference: setup ## generate docs/reference/ from the code; not in git
 	@$(BIN)/python -m docs.generator
 
-pictures: packages-test setup ## the pictures of docs/, of a real study in Airflow (8 min)
+pictures: packages-test setup ## the pictures of docs/: kept reports, and a real study in Airflow (8 min)
 	$(BIN)/python -m tests.browser.pictures
 
 looked: setup ## pictures of the report of each kind of run, to look at and commit (half a minute)

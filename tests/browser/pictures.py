@@ -1,10 +1,8 @@
 """The pictures of the documentation: `make pictures`, 8 minutes on an idle machine.
 
-A real quickstart study, triggered in Airflow's web UI and with one trial cleared there. docs/report.png is
-the first screen of its report, docs/airflow*.png are pages of the UI.
-
-`python -m tests.browser.pictures RUN...` makes docs/<study>.png alone, of the reports of runs that are kept:
-report.png of a quickstart's. Run `study report RUN` before, so that a report is of this version.
+docs/airflow*.png are pages of the UI: a real quickstart study, triggered there and with one trial cleared.
+The others are first screens of reports, of numbers that are kept (docs/generator/sample.py);
+`python -m tests.browser.pictures reports` takes only these, in seconds.
 """
 
 from __future__ import annotations
@@ -22,9 +20,11 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, FloatRect, Page
 
+from density_study.analysis.report.page import write
 from density_study.dags.airflow_home.home import LOOPBACK, project_root
 from density_study.dags.web.webserver import USER
-from tests.browser.shown import record
+from docs.generator.sample import kept
+from tests.browser.shown import OF_RUNS, record
 from tests.support.chromium import chromium, open_report
 
 DOCS = project_root() / "docs"
@@ -32,8 +32,6 @@ PORT = 8089
 DAG = "study_quickstart"
 GROUPS = ["b1-v1-flash"]
 """One open group shows what a build is; with all of them nothing can be read at the width of a page."""
-NAMES = {"quickstart": "report"}
-"""Of pictures that are not called like their study."""
 CLEARED = "b1-v2-flash"
 """The build of the trial that is cleared."""
 MARGIN_PX = 12
@@ -151,34 +149,35 @@ def _airflow(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chromium() as browser,
+        _airflow(Path(folder)) as (address, password),
+    ):
+        ui = Ui(browser, address, password)
+        run = ui.trigger()
+        ui.wait_over()
+        graph_picture(ui, run)
+        trial = ui.first_trial(CLEARED)
+        ui.clear(run, trial)
+        ui.wait_over()
+        screen(ui, f"{run}/tasks/{trial}", "airflow-cleared", text="Task Tries")
+        screen(ui, f"{run}/plugin/density-study-report", "airflow-report", frame="Report")
+        screen(ui, ui.hub, "airflow-hub", frame="Study results")
+
+
+def first_screens() -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        with _airflow(Path(folder)) as (address, password):
-            ui = Ui(browser, address, password)
-            run = ui.trigger()
-            ui.wait_over()
-            graph_picture(ui, run)
-            trial = ui.first_trial(CLEARED)
-            ui.clear(run, trial)
-            ui.wait_over()
-            screen(ui, f"{run}/tasks/{trial}", "airflow-cleared", text="Task Tries")
-            screen(ui, f"{run}/plugin/density-study-report", "airflow-report", frame="Report")
-            screen(ui, ui.hub, "airflow-hub", frame="Study results")
-        (report,) = Path(folder, "runs", "quickstart").glob("*Z/report/index.html")
-        first_screen(browser, report, "report")
-
-
-def first_screen(browser: Browser, report: Path, name: str) -> None:
-    page = browser.new_page()
-    open_report(page, report, height_px=1050)
-    page.screenshot(path=DOCS / f"{name}.png")
-    record(f"{name}.png")
+        for picture, study in OF_RUNS.items():
+            report = Path(folder, f"{study}.html")
+            write(kept(study), report)
+            page = browser.new_page()
+            open_report(page, report, height_px=1050)
+            page.screenshot(path=DOCS / picture)
+            record(picture)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        with chromium() as opened:
-            for run in (Path(one).resolve() for one in sys.argv[1:]):
-                study = run.parent.name
-                first_screen(opened, run / "report" / "index.html", NAMES.get(study, study))
-    else:
+    if sys.argv[1:] != ["reports"]:
         main()
+    first_screens()

@@ -10,6 +10,7 @@ import pytest
 
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.shipped import study_path
+from docs.generator.sample import kept
 
 CHECKOUT = Path(__file__).parents[2]
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -35,10 +36,13 @@ def test_the_counts_of_the_first_tutorial_are_true(page: str) -> None:
     assert f"step 3/{len(plan.steps)}:" in page
 
 
-def test_readme_shows_the_run_of_the_tutorial(page: str) -> None:
+def test_readme_and_the_tutorial_show_the_run_of_the_picture(page: str) -> None:
+    """docs/report.png is of the same numbers."""
+    headline = kept("quickstart").headline
+    assert headline in page
     readme = (CHECKOUT / "README.md").read_text("utf-8")
     rates = re.findall(r"([\d,]+) (?:ops|MiB)/s", readme)
-    assert len(rates) == 4 and all(f"{rate} " in page for rate in rates)
+    assert len(rates) == 4 and all(f"{rate} " in headline for rate in rates)
 
 
 def test_its_four_more_repetitions_take_what_it_says(page: str) -> None:

@@ -11,7 +11,6 @@ from density_study.analysis.report import page
 from tests.browser import looked
 from tests.browser import shown as kept
 from tests.browser.shown import DOCS, record, recorded, shown
-from tests.support.report_pages import html
 
 
 def test_every_picture_has_a_record() -> None:
@@ -40,11 +39,9 @@ def test_a_change_of_the_first_screen_makes_pictures_stale(
     hashes = tmp_path / "pictures.json"
     hashes.write_text("{}")
     monkeypatch.setattr(kept, "HASHES", hashes)
-    monkeypatch.setattr(kept, "REPORTS", ("one",))
     record("report.png")
     assert json.loads(hashes.read_text()) == {"report.png": shown("report.png")}
     record("airflow-hub.png")
     monkeypatch.setattr(page, "trust", lambda _: ())
-    monkeypatch.setattr(kept, "html", html.__wrapped__)
     assert recorded()["report.png"] != shown("report.png")
     assert recorded()["airflow-hub.png"] == shown("airflow-hub.png")  # another page

@@ -19,6 +19,7 @@ from density_study.workloads.monitors.devices import device_command
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.existing_spec import EndpointSpec, ExistingSpec
 from density_study.workloads.study.shipped import study_path
+from docs.generator.sample import SAMPLE, kept
 
 CHECKOUT = Path(__file__).parents[2]
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -154,6 +155,9 @@ def test_the_first_picture_shows_what_the_first_screen_says() -> None:
     assert said is not None
     ratio, low, high = map(float, said.groups())
     assert low < ratio < high < 1
+    assert (
+        f"×{ratio} (required: below 0.5, interval {low} to {high}, 5 rep" in kept(SAMPLE).headline
+    )
     assert "a factor of nearly six" in " ".join(README.split()) and 5.5 < 1 / ratio < 6
     plan = plan_study(study_path(Path("block-cache-off"))).plan
     assert len({step.build for step in plan.trials}) == 10

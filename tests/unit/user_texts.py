@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docs.generator.cli_page import commands
 from docs.generator.pages import pages
+from docs.generator.sample import kept
 
 CHECKOUT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
@@ -33,6 +34,10 @@ def _pages() -> Iterator[tuple[str, str]]:
             continue  # as it was when `make docs` ran
         yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
     yield from pages().items()
+    for path in CHECKOUT.glob("docs/generator/*.json.gz"):
+        shown = kept(path.name.partition(".")[0])
+        said = (shown.headline, shown.undecided, *(w.message for w in shown.warnings))
+        yield path.relative_to(CHECKOUT).as_posix(), "\n\n".join(filter(None, said))
     for path in CHECKOUT.glob("analysis/report/templates/*.j2"):
         yield path.relative_to(CHECKOUT).as_posix(), _visible(path.read_text(encoding="utf-8"))
 
