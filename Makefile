@@ -129,7 +129,7 @@ reference: setup ## generate docs/reference/ from the code; not in git
 pictures: packages-test setup ## the pictures of docs/: kept reports, and a real study in Airflow (8 min)
 	$(BIN)/python -m tests.browser.pictures
 
-looked: setup ## pictures of the report of each kind of run, to look at and commit (half a minute)
+looked: setup ## pictures of README, the site and the report of each kind of run, to look at and commit (a minute)
 	$(BIN)/python -m tests.browser.looked
 
 docs: reference ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page

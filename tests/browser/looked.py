@@ -1,4 +1,5 @@
-"""Pictures of reports of each kind and of a hub, for a person to look at: `make looked`, half a minute.
+"""Pictures of reports of each kind, of a hub, of README and of the site, for a person to look at: `make looked`,
+a minute.
 
 tests/browser/looked holds the first screen of each as it was looked at: on a desktop, on a phone, dark, and
 printed. looked.json has the hash of the page behind each, and a unit test fails once a page has changed.
@@ -18,6 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from density_study.analysis.report.html import static
 from density_study.analysis.report.page import SCRIPTS, render
+from tests.browser.documents import CHECKOUT, SITE_OF, build_site, readme
 from tests.browser.hub_kind import made_hub
 from tests.browser.report_kinds import KINDS
 from tests.browser.shown import hash_of
@@ -26,7 +28,8 @@ from tests.support.chromium import chromium, draw_inside, open_report
 KEPT = Path(__file__).with_name("looked")
 HASHES = KEPT / "looked.json"
 HUB = "hub"
-LOOKED = (*KINDS, HUB)
+README, SITE = "readme", "site"
+LOOKED = (*KINDS, HUB, README, SITE)
 VIEWS = {"desktop": (1400, 1000), "phone": (390, 1500), "dark": (1400, 1000), "print": (794, 1123)}
 """Width and height in px of the kept pictures; a printed page is A4."""
 QUALITY = 45
@@ -37,6 +40,10 @@ _NO_TEXT = re.compile(r"<script.*?</script>|<style.*?</style>|<[^>]+>", re.S)
 
 def page_hash(kind: str) -> str:
     """The hash of the texts of a kind's page, charts included, and of what lays them out."""
+    if kind == README:
+        return hash_of(readme())
+    if kind == SITE:
+        return hash_of(*(str((CHECKOUT / name).read_bytes()) for name in SITE_OF))
     texts = " ".join(_NO_TEXT.sub(" ", html_of(kind)).split())
     more = ("hub.css",) if kind == HUB else ("sections.css", *SCRIPTS)
     return hash_of(texts, static("report.css"), *map(static, more))
@@ -44,6 +51,15 @@ def page_hash(kind: str) -> str:
 
 def html_of(kind: str) -> str:
     return made_hub() if kind == HUB else render(KINDS[kind]())
+
+
+def page_file(kind: str, folder: Path) -> Path:
+    """The page of a kind, made in `folder`."""
+    if kind == SITE:
+        return build_site(folder / "site")
+    file = folder / f"{kind}.html"
+    file.write_text(readme() if kind == README else html_of(kind), "utf-8")
+    return file
 
 
 def looked_at() -> dict[str, str]:
@@ -72,13 +88,11 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as aside, chromium() as browser:
         for kind in kinds:
-            file = Path(aside, f"{kind}.html")
-            file.write_text(html_of(kind), "utf-8")
-            for view, page in take(browser, file):
+            for view, page in take(browser, page_file(kind, Path(aside))):
                 picture = folder / f"{kind}-{view}.jpg"
                 page.screenshot(path=picture, type="jpeg", quality=QUALITY, full_page=bool(whole))
     if whole is None:
-        hashes = {kind: page_hash(kind) for kind in LOOKED}
+        hashes = {**looked_at(), **{kind: page_hash(kind) for kind in kinds}}
         HASHES.write_text(json.dumps(hashes, indent=1) + "\n", "utf-8")
 
 

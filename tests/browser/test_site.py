@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from playwright.sync_api import Page
 
 from docs.generator.recording import COMMANDS
+from tests.browser.documents import build_site
 
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -33,15 +33,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its address. Search needs a server."""
-    folder = tmp_path_factory.mktemp("site")
-    for argv in (
-        [sys.executable, "-m", "docs.generator"],
-        [sys.executable, "-m", "docs.generator.sample"],
-        [sys.executable, "-m", "docs.generator.recording"],
-        [str(BIN / "properdocs"), "build", "--strict", "--site-dir", str(folder)],
-    ):
-        done = subprocess.run(argv, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    folder = build_site(tmp_path_factory.mktemp("site")).parent
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

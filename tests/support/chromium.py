@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+READY = "(({errors, ready}) => !errors || ready === 'true')(document.documentElement.dataset)"
 INSTALL = "no Chromium was found: apt-get install chromium (Debian), or name one in CHROMIUM."
 
 
@@ -29,10 +30,10 @@ def chromium() -> Iterator[Browser]:
 
 
 def open_report(page: Page, file: Path, width_px: int = 1200, height_px: int = 900) -> None:
-    """Loads a report and waits until its filters and buttons work."""
+    """Loads a report and waits until its filters and buttons work; any other page has none."""
     page.set_viewport_size({"width": width_px, "height": height_px})
     page.goto(file.resolve().as_uri())
-    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+    page.wait_for_function(READY)
 
 
 def draw_inside(page: Page) -> None:
