@@ -1,5 +1,4 @@
-"""Pictures of reports of each kind, of a hub, of README and of the site, for a person to look at: `make looked`,
-a minute.
+"""Pictures of reports of each kind, a hub, README and the site, for a person to look at: `make looked`.
 
 tests/browser/looked holds the first screen of each as it was looked at: on a desktop, on a phone, dark, and
 printed. looked.json has the hash of the page behind each, and a unit test fails once a page has changed.

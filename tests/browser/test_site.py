@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +16,6 @@ from docs.generator.recording import COMMANDS
 from tests.browser.documents import build_site
 
 CHECKOUT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
 PHONE = {"width": 390, "height": 844}
 WIDE = ("index.html", "install.html", "workloads.html", "how-to/measure-your-cluster.html",
         "tutorials/vms.html", "reference/study-file.html", "reference/validity-rules.html")  # fmt: skip
