@@ -82,7 +82,7 @@ def notes(
         if one.obstacle
     )
     if questions:
-        unknown = "unknown before a first run of these hosts, so power has three levels"
+        unknown = "unknown before a first run on these hosts, so power is given for three levels"
         yield f"noise: {noise.source if noise.seen else unknown}"
     spent = needed(plan, {cell for one in questions for cell in one.cells})
     every = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
@@ -90,7 +90,7 @@ def notes(
         rest_s = plan.estimate_s - seconds_of(plan, spent)
         yield (
             f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
-            "curves and numbers without a verdict; `leave_out` spares them"
+            "curves and numbers without a verdict; `leave_out` omits them"
         )
 
 

@@ -61,6 +61,6 @@ def window_lines(plan: Plan, noise: float, second: float | None) -> Iterator[str
     if enough < 0.8 * longest:
         yield (
             f"windows of {longest:.0f} s are longer than they need to be: in {enough:.0f} s, seconds add "
-            f"{FAR_BELOW:.0%} to the variance between builds; that spares {spared_s / 3600:.1f} h, and "
+            f"{FAR_BELOW:.0%} to the variance between builds; that saves {spared_s / 3600:.1f} h, and "
             "--budget chooses such windows"
         )

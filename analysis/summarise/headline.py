@@ -100,7 +100,8 @@ def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | N
         ends = f", interval {digits(first.low)} to {digits(first.high)}"
     effect = "" if first.effect is None else f" is {times(first.effect)}"
     text = (
-        f"Hypothesis {name} is {verdict_words(first.verdict)}: {first.statement}{effect} "
+        f'Hypothesis "{name}" is '
+        f"{verdict_words(first.verdict)}: {first.statement}{effect} "
         f"(required: {first.rule}{ends}, {_repeated(evidence)})"
     )
     counted = Counter(verdict_words(one.verdict) for one in asked if one is not first)

@@ -144,7 +144,7 @@ def _other_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning
 
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
-    """Trials that no statistic uses, and valid ones with flags."""
+    """Trials that no statistic uses, and valid ones with warnings."""
     verdicts = Counter(trial.verdict for trial in trials if not trial.counted)
     excluded = [f"{verdicts[name]} {name}" for name in ("invalid", "unknown") if verdicts[name]]
     if excluded:
@@ -160,11 +160,11 @@ def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
         # a flag's reason begins with its name; a trial counts once for each flag
         flags = Counter(f for t in flagged for f in {why.partition(":")[0] for why in t.reasons})
         named = ", ".join(f"{flag} {count}" for flag, count in sorted(flags.items()))
-        have = "valid trial has flags" if len(flagged) == 1 else "valid trials have flags"
+        have = "valid trial has warnings" if len(flagged) == 1 else "valid trials have warnings"
         yield SummaryWarning(
             code="flagged-trials",
-            message=f"{len(flagged)} of {len(valid)} {have} ({named}). Flags do not change a verdict.",
-            remedy="See what each flag means under Validity and trials.",
+            message=f"{len(flagged)} of {len(valid)} {have} ({named}). Their numbers count.",
+            remedy="See what each warning means under Validity and trials.",
         )
 
 

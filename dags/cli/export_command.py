@@ -39,7 +39,7 @@ def export(
     runs: Runs = RUNS,
     as_json: Json = False,
 ) -> None:
-    """Export the tables of runs, each row with its study, run and trial; or their course as spans.
+    """Export the tables of runs, each row with its study, run and trial; or their steps as spans.
 
     Columns have their meaning and unit in a DuckDB database. Exporting a run again replaces its rows.
     """

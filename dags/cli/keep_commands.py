@@ -65,7 +65,8 @@ def up(
 ) -> None:
     """Build one cluster of a study and keep it, for people to use.
 
-    Prints how to reach it. It has the machine and the study's hosts until it expires, or until `study down`.
+    Prints how to reach it. It occupies this machine and the study's hosts until it expires, or until
+    `study down`.
     """
     from density_study.dags.airflow_home.interrupt import interruptible
 

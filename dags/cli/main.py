@@ -165,8 +165,8 @@ def plan(
         option(
             "--effect",
             "RATIO",
-            "Ratio beyond the bound of its rule for which the power of a question is printed, where the "
-            "study names none.",
+            "Print the power for a true ratio this far beyond the bound of a question's rule, unless the "
+            "study gives an `effect`.",
             min=0.01,
         ),
     ] = 1.2,

@@ -20,7 +20,7 @@ EXAMPLES = examples("study notify nightly.yaml", "study notify nightly.yaml --js
 
 
 def notify(spec: Spec, as_json: Json = False) -> None:
-    """Send a test message to every receiver of a study, its key `notify`.
+    """Send a test message to every receiver that a study names under `notify`.
 
     Uses the Airflow connections of the environment (`AIRFLOW_CONN_<ID>`), as `study run` does.
 

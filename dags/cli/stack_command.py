@@ -29,7 +29,7 @@ app = typer.Typer(
     name="stack",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Versions of Hadoop and HBase: list the known ones, add others, or your own.""",
+    help="""List the versions of Hadoop and HBase that studies can name, or add others, also your own.""",
     epilog=examples("study stack list", "study stack add hadoop 3.4.0"),
 )
 
@@ -69,7 +69,7 @@ def add(
     download must have the hashes of this one.
 
     `hadoop` with a file takes your own Hadoop, and `native` only its native libraries, which Maven Central
-    does not have. `jars` go behind those of HBase's servers: coprocessors, Phoenix. A study names them by a
+    does not have. `jars` follow those of HBase's servers on the classpath: coprocessors, Phoenix. A study names them by a
     hash of their content. They run on every node: add only what you trust.
     """
     is_path = software is Software.hadoop and (
@@ -176,7 +176,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list; remove nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove from the cache the versions that this program does not use, and no process does."""
+    """Remove cached versions that neither this program nor any process uses."""
     from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
     from density_study.dags.cli.layout import rows_table
 

@@ -56,7 +56,7 @@ class Pace:
     @property
     def words(self) -> str:
         if not self.runs:
-            return "times as stated for any host"
+            return "estimates for any host: no earlier run here"
         return (
             f"times of {self.runs} earlier run{'s' if self.runs > 1 else ''} here: {self.build_s:.0f} s for "
             f"a build, {self.around:.2f} times the stated time around windows"

@@ -61,7 +61,7 @@ def test_the_sample_report_decides_its_question(
     sample.main()
     text = sample.PAGE.read_text(encoding="utf-8")
     assert (
-        "Hypothesis halved is confirmed" in text
+        "Hypothesis &#34;halved&#34; is confirmed" in text
         and "1 of 1 comparisons of questions decided" in text
     )
 

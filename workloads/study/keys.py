@@ -169,7 +169,7 @@ class StudyKeys(Frozen):
         False,
         description="Settings of the hosts' kernels that make noise (governor, NUMA balancing, compaction, "
         "page merging, timer migration, watchdog) are set for the time of each trial, and put back. Needs "
-        "root, or the rules of `study sudo-rules --quiet`.",
+        "root, or the rules of `study sudo-rules --quiet-host`.",
     )
     repetitions: Repetitions = Field(
         Repetitions(at_least=1, at_most=1),

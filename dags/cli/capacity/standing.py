@@ -76,7 +76,7 @@ def carry(
 ) -> None:
     """Find the load that your hosts carry under SLOs, and when they are full.
 
-    Also what one more host, disk or VM per host changes. Each host type with a count is a cluster of its own.
+    Shows also what one more host, disk or VM per host would change. Each host type with a count is a cluster.
     With --mix, the load is operations per second instead of genomes per day.
 
     Exit codes: 0 they carry a load, 1 they carry none, 2 invalid input.
@@ -136,7 +136,7 @@ def years_of_growth(
 ) -> None:
     """Compare host types over several years of a growing load.
 
-    Each is bought, reserved and on demand, with power and rack units.
+    Shows each as bought, reserved and on demand, with power and rack units.
 
     Exit codes: 0 a host type suffices, 1 none does, 2 invalid input.
     """

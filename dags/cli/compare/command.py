@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -27,14 +27,15 @@ EXAMPLES = examples(
 )
 
 Value = TypeVar("Value")
-RunName = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="RUN",
-        help="Folder or id of a run, or a study for its newest run.",
-        autocompletion=run_ids,
-    ),
-]
+
+
+def _run(metavar: str, default: str) -> Any:
+    words = f"Folder or id of a run, or a study for its newest run. Default: {default}."
+    return typer.Argument(metavar=metavar, help=words, autocompletion=run_ids)
+
+
+First = Annotated[Path | None, _run("A", "the newest run")]
+Later = Annotated[Path | None, _run("B", "A is compared with its baseline")]
 
 
 class Format(StrEnum):
@@ -44,8 +45,8 @@ class Format(StrEnum):
 
 
 def compare(
-    first: RunName = None,
-    later: RunName = None,
+    first: First = None,
+    later: Later = None,
     runs: Runs = RUNS,
     baseline: Annotated[
         str | None,
@@ -97,8 +98,8 @@ def compare(
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
 
-    With two runs, of one study or of two, compares the second with the first. With one run, or none (the
-    newest), compares it with the baseline. All runs must be analysed. The study's other earlier runs show how
+    With two runs, of one study or of two, compares B with A. With one run, or none (the newest), compares it
+    with the baseline. All runs must be analysed. The study's other earlier runs show how
     much runs differ though nothing changed; without them no difference is called a regression.
 
     Exit codes: 0 no regression, or acknowledged, 1 a number got worse by more than the tolerance, 2 invalid

@@ -94,8 +94,8 @@ def init(
 ) -> None:
     """Write a commented study for this machine or for your hosts. Asks for missing options.
 
-    For hosts over SSH, the data sets follow their memory, and the study is fitted into a time in place of a
-    number of repetitions. An existing file is not overwritten.
+    For hosts over SSH, the data sets follow their memory, and the study gets a time budget, not a number of
+    repetitions. An existing file is not overwritten.
     """
     from density_study.cluster.state.atomic import create_text
     from density_study.workloads.planning.planned_study import plan_study

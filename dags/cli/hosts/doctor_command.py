@@ -32,7 +32,7 @@ def doctor(
 ) -> None:
     """Check hosts, disks, ports, clocks and programs for a study, with a remedy for every fault.
 
-    Starts nothing. Checks whatever `study run` would reject, and goes on after a fault. Missing KVM is
+    Starts nothing. Checks whatever `study run` would reject, and continues after a fault. Missing KVM is
     also a fault: `study run` would emulate the guests.
 
     With `--deep`, it also uses an existing cluster once, as the study would: one map of 1 MiB, one table of

@@ -27,7 +27,7 @@ def sudo_rules(
         bool, typer.Option("--quiet-host", help="Also for `quiet: yes`: settings of the kernel.")
     ] = False,
 ) -> None:
-    """Print a shell script that lets a user of a host start what a study needs of root there.
+    """Print a shell script that lets a user of a host do there what a study needs root for.
 
     Read it, then run it as root on each host: `ssh root@HOST sh < sudo-rules.sh`. It installs small
     programs to `/usr/local/lib/density-study` and a rule for each to `/etc/sudoers.d/density-study`.

@@ -62,7 +62,10 @@ def test_earlier_runs_on_the_same_hosts_say_how_long_things_take(run: Run) -> No
     assert "of 1 earlier run here: 120 s for a build" in found.words
     assert found.applied(run.plan).estimate_s > run.plan.estimate_s
     assert Earlier(study(stack={"hadoop": "3.4.1"}), runs).pace == Pace(), "other software"
-    assert Earlier(run.study, runs / "none").pace.words == "times as stated for any host"
+    assert (
+        Earlier(run.study, runs / "none").pace.words
+        == "estimates for any host: no earlier run here"
+    )
 
 
 def test_estimates_that_another_version_recorded_do_not_count(run: Run) -> None:

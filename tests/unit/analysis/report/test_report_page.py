@@ -158,7 +158,7 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
         warning for warning in trial_warnings(trials) if warning.code == "flagged-trials"
     )
     assert warning.message.startswith(
-        f"2 of {len(valid)} valid trials have flags (drift 2, other work 1)."
+        f"2 of {len(valid)} valid trials have warnings (drift 2, other work 1)."
     )
     assert "flagged-trials" not in {warning.code for warning in trial_warnings(summary.trials)}
     rows = reasons_of(summary.model_copy(update={"trials": tuple(trials)})).rows

@@ -197,12 +197,14 @@ TOLD = {
     ),
     "a hypothesis is confirmed": (
         lambda: _told(_levels("stack", NOISY), 8, asked=EXPECT),
-        "Hypothesis new is confirmed: YCSB b, flash: throughput, new over old is ×1.51 (required: above "
+        'Hypothesis "new" is confirmed: '
+        "YCSB b, flash: throughput, new over old is ×1.51 (required: above "
         "1.2, interval 1.46 to 1.56, 8 repetitions).",
     ),
     "a hypothesis is refuted": (
         lambda: _told(_levels("stack", {"old": noisy(100.0), "new": noisy(90.0)}), 8, asked=EXPECT),
-        "Hypothesis new is refuted: YCSB b, flash: throughput, new over old is ×0.90 (required: above "
+        'Hypothesis "new" is refuted: '
+        "YCSB b, flash: throughput, new over old is ×0.90 (required: above "
         "1.2, interval 0.880 to 0.929, 8 repetitions).",
     ),
     "density against its control variant": (
