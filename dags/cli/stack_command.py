@@ -69,8 +69,8 @@ def add(
     download must have the hashes of this one.
 
     `hadoop` with a file takes your own Hadoop, and `native` only its native libraries, which Maven Central
-    does not have. `jars` follow those of HBase's servers on the classpath: coprocessors, Phoenix. A study names them by a
-    hash of their content. They run on every node: add only what you trust.
+    does not have. `jars` follow those of HBase's servers on the classpath: coprocessors, Phoenix. A study
+    names them by a hash of their content. They run on every node: add only what you trust.
     """
     is_path = software is Software.hadoop and (
         what[0].endswith(".gz") or "/" in what[0] or Path(what[0]).exists()
