@@ -88,7 +88,7 @@ def foreign(former: Mapping[str, Any]) -> str:
     coalescing = former.get("coalescing", {})  # earlier versions did not change it
     names = coalescing.keys() - {*COALESCING} if isinstance(coalescing, dict) else {"no name"}
     if names or any(type(one) is not int or not 0 <= one < 2**32 for one in coalescing.values()):
-        return f"{str(coalescing)[:40]!r} is nothing that a card says of its interrupts"
+        return f"{str(coalescing)[:40]!r} is not what a card reports about its interrupts"
     return packet_cpus.foreign(files, device)
 
 
