@@ -106,13 +106,13 @@ def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, 
     family = finding.family or ""
     if finding.measure is None:
         return "", "", "", family
-    among = f", {finding.among}" if finding.among else ""
     title = f"{finding.measure[:1].upper()}{finding.measure[1:]}"
     if family in claims:
         title = f"Claim {family}: {finding.measure}"
     if family.startswith("expect-"):
         title = f"Hypothesis {family.removeprefix('expect-')}: {finding.measure}"
-    return title, f"{finding.variants or ''}{among}", finding.rule or "", family
+    variants = ", ".join(filter(None, (finding.variants, finding.among)))
+    return title, variants, finding.rule or "", family
 
 
 def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 _STATIC = Path(__file__).parent / "static"
 _NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
+_P_VALUE = re.compile(r"\bp ([<=]) (?=\d)")
 _CODE = re.compile(r"`([^`]+)`")
 _OPTION = re.compile(r"--[a-z][a-z-]+(?: \d+)?")
 
@@ -54,8 +55,9 @@ def policy(scripts: Iterable[str], *sources: str) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Free text, escaped. A number and its unit stay on one line, and so does an option of a command; what
+    """Free text, escaped. A number and its unit stay on one line, and so do a p-value and an option of a command; what
     stands in backticks is code."""
-    html = str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)))
+    whole = _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
+    html = str(escape(_P_VALUE.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", whole)))
     html = _OPTION.sub(r'<span class="whole">\g<0></span>', html)
     return Markup(_CODE.sub(r"<code>\1</code>", html))

@@ -270,7 +270,7 @@ def _trial(
 
 def _failed(order: int, repetition: int, variant: Variant, shape: Shape) -> TrialSummary:
     reasons = (
-        "TestDFSIO exited 254: java.io.IOException: Could not obtain repetition BP-1:blk_1073741829",
+        "TestDFSIO exited 254: java.io.IOException: Could not obtain block: BP-1:blk_1073741829",
         "monitor samples cover 71 % of the window, under 95 %",
     )
     trial = _trial(order, repetition, variant, shape, ())

@@ -124,7 +124,7 @@ def bring_jars(paths: Sequence[Path], properties: Mapping[str, str]) -> Versions
 
 
 def site_properties(home: Path) -> dict[str, str]:
-    """Those that `bring_jars` kept with the jars at `home`."""
+    """The properties of hbase-site.xml that `bring_jars` kept with the jars at `home`."""
     found: dict[str, str] = json.loads((home / MANIFEST).read_text())["hbase_site"]
     return found
 

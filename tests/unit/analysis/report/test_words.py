@@ -67,11 +67,12 @@ def test_free_text_keeps_options_whole_and_marks_code() -> None:
     shown = (
         templates()
         .from_string("{{ text | prose }}")
-        .render(text="<b> 20 min: `study run SPEC --add-repetitions 4`, --set a=1")
+        .render(text="<b> 20 min: `study run SPEC --add-repetitions 4`, --set a=1, p = 0.1")
     )
     assert shown == (
         "&lt;b&gt; 20\N{NO-BREAK SPACE}min: <code>study run SPEC "
-        '<span class="whole">--add-repetitions 4</span></code>, <span class="whole">--set</span> a=1'
+        '<span class="whole">--add-repetitions 4</span></code>, <span class="whole">--set</span> a=1, '
+        "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.1"
     )
 
 
