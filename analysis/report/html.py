@@ -55,8 +55,8 @@ def policy(scripts: Iterable[str], *sources: str) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Free text, escaped. A number and its unit stay on one line, and so do a p-value and an option of a command; what
-    stands in backticks is code."""
+    """Free text, escaped. A number and its unit stay on one line, and so do a p-value and an option of a
+    command. What stands in backticks is code."""
     whole = _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
     html = str(escape(_P_VALUE.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", whole)))
     html = _OPTION.sub(r'<span class="whole">\g<0></span>', html)
