@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.dags.cli.old_flags import present
@@ -200,6 +200,9 @@ def _shown(params: list[Any]) -> list[Any]:
     for param in params:
         if isinstance(param, TyperOption) and param.is_flag:
             param.metavar = ""  # without it, Typer shows `<bool>`
+        elif isinstance(param, TyperArgument):
+            argument: Any = param
+            argument.display_type_rich = lambda ctx: None  # else `<path>` of a run or a study's name
     return params
 
 

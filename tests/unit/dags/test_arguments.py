@@ -31,8 +31,9 @@ def test_every_command_is_in_one_group_of_the_help() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_flags_show_no_value(name: str) -> None:
-    assert "<bool>" not in call(*name.split()[1:], "--help")
+def test_flags_show_no_value_and_names_no_type(name: str) -> None:
+    text = call(*name.split()[1:], "--help")
+    assert "<bool>" not in text and "<path>" not in text
 
 
 @pytest.mark.parametrize(
