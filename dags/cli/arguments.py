@@ -202,7 +202,9 @@ def _shown(params: list[Any]) -> list[Any]:
             param.metavar = ""  # without it, Typer shows `<bool>`
         elif isinstance(param, TyperArgument):
             argument: Any = param
-            argument.display_type_rich = lambda **_: None  # else `<path>` of a run or a study's name
+            argument.display_type_rich = lambda **_: (
+                None
+            )  # else `<path>` of a run or a study's name
     return params
 
 

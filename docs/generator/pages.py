@@ -83,7 +83,7 @@ def _study_file() -> str:
     introduction = (
         "A study is one YAML file. It names the hosts, the factors to compare, the workloads and the "
         "number of repetitions. `study plan SPEC` checks it and shows what it would run. "
-        "`workloads/studies/` holds complete studies to copy.\n\n"
+        "`study example NAME` writes a copy of a complete one.\n\n"
         "- An unknown key is an error. The message names the file, the line and the key.\n"
         "- A quantity is one number and a unit: `6 GiB`, `20 ms`, `10 min`, `2000/s`.\n"
         "- A file has at most 128 KiB, 32 levels and 10,000 values. YAML tags are rejected.\n"
