@@ -125,7 +125,7 @@ def _has_a_chart(metric: Metric) -> bool:
 @pytest.mark.parametrize("name", PAGES)
 def test_numbers_in_tables_carry_their_units(name: str) -> None:
     number = re.compile(
-        r"^(none|not computed|not finished|n = [\d, ]+( builds| trials)?|p [=<] [\d.]+"
+        r"^(none|not computed|not finished|n = [\d, ]+( builds| trials)?|p\xa0[=<]\xa0[\d.]+"
         r"|×[\d.,]+( to ×[\d.,]+| \([\d.,]+ to [\d.,]+\))?|(< )?0\.\d+|1"  # ratios and adjusted p
         r"|[-\d.,]+( to [-\d.,]+|, [-\d.,]+)*\xa0(MiB/s|ops/s|ms|s|%|maps)( per USD/h)?"
         r"|\d+\xa0(h|min) \d+\xa0(min|s))$"
