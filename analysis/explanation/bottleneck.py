@@ -20,8 +20,8 @@ from density_study.analysis.summary.why import Bottleneck
 
 BUSY = 75.0  # percent: beyond, queues grow quickly
 _STATIONS: Mapping[str, str] = {
-    "cpu_used": "CPU of {}",
-    "client_cpu": "the client's CPU on {}",
+    "cpu_used": "the CPU of host {}",
+    "client_cpu": "the client's CPU on host {}",
     "disk_busy": "disk {}",
     "card_send_use": "sending of {}",
     "card_receive_use": "receiving of {}",
@@ -87,13 +87,13 @@ def _bottleneck(
         each_ms = 1000 * threads / rate
         text = (
             f"No station is busy ({first.words} most, {first.use_percent:.0f} %): {threads} threads "
-            f"that wait {digits(each_ms)} ms for each operation give {shown}. More raise the rate, until "
+            f"that wait {digits(each_ms)} ms for each operation give {shown}. More threads raise the rate, until "
             f"{first.words} is {full}."
         )
     else:
         text = (
             f"No station is busy ({first.words} most, {first.use_percent:.0f} %) at {shown}: more readers or "
-            "writers at once raise the rate, or a limit that no monitor sees holds it."
+            "writers at once raise the rate, or a limit that no monitor sees holds it back."
         )
     return Bottleneck(
         topology=entry.topology,

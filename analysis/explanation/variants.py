@@ -153,7 +153,7 @@ def _sentence(
         return f"{speed}None of {compared} sampled quantities moved by a tenth or more."
     more = f", and {len(texts) - MOST} more" if len(texts) > MOST else ""
     same = ", ".join(one.label for one in equal[:MOST])
-    return f"{speed}With it moved {', '.join(texts[:MOST])}{more}." + (
+    return f"{speed}These moved with it: {', '.join(texts[:MOST])}{more}." + (
         f" Equal: {same}." if same else ""
     )
 

@@ -35,7 +35,7 @@ class Bottleneck(Frozen):
     topology: str
     test_case: str
     station: str | None = Field(
-        description="the busiest station: 'CPU of h1', 'disk sda on h1'; null: none is busy"
+        description="the busiest station: 'the CPU of host h1', 'disk sda on h1'; null: none is busy"
     )
     use_percent: float = Field(description="use of the busiest station, median over its trials")
     limit: float = Field(description="rate at which the busiest station would be fully used")

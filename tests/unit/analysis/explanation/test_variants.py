@@ -57,7 +57,7 @@ def test_more_work_per_operation_is_what_moved(
     assert moved.low < 1.5 < moved.high
     assert {one.name for one in found.equal} == {"cache_hits", "gets"}
     assert found.sentence.startswith("Slower (rate ×0.6")
-    assert "With it moved time in garbage collection per operation ×1.5" in found.sentence
+    assert "These moved with it: time in garbage collection per operation ×1.5" in found.sentence
     assert "Equal: lookups answered by the block cache" in found.sentence
 
 
@@ -111,9 +111,12 @@ def test_the_busiest_station_limits_the_rate(pair: tuple[TestCaseSummary, TestCa
     found = limits(entry, cpu_used=40.0, disk_busy=90.0)
     assert (found.station, found.use_percent) == ("disk sda on h1", 90.0)
     assert found.limit == pytest.approx(rate / 0.9)
-    assert (found.next_station, found.next_limit) == ("CPU of h1", pytest.approx(rate / 0.4))
+    assert (found.next_station, found.next_limit) == (
+        "the CPU of host h1",
+        pytest.approx(rate / 0.4),
+    )
     assert found.sentence.startswith("Disk sda on h1 is the bottleneck: 90 % used at ")
-    assert found.sentence.endswith("Next: CPU of h1, 40 %.")
+    assert found.sentence.endswith("Next: the CPU of host h1, 40 %.")
 
 
 def test_without_a_busy_station_the_threads_are_the_limit(
@@ -122,7 +125,7 @@ def test_without_a_busy_station_the_threads_are_the_limit(
     found = limits(pair[0], threads=8, cpu_used=12.0)
     assert found.station is None
     assert found.sentence.startswith(
-        "No station is busy (CPU of h1 most, 12 %): 8 threads that wait "
+        "No station is busy (the CPU of host h1 most, 12 %): 8 threads that wait "
     )
 
 
@@ -131,7 +134,7 @@ def test_threads_limit_a_target_rate_if_no_station_is_busy(
 ) -> None:
     found = limits(pair[0], cpu_used=30.0, client_threads=99.0)
     assert found.sentence.startswith("The pool of threads of h1 is the bottleneck: 99 % used at ")
-    assert limits(pair[0], cpu_used=95.0, client_threads=99.0).station == "CPU of h1"
+    assert limits(pair[0], cpu_used=95.0, client_threads=99.0).station == "the CPU of host h1"
     assert limits(pair[0], cpu_used=30.0, client_threads=20.0).station is None
 
 
