@@ -87,8 +87,8 @@ def _bottleneck(
         each_ms = 1000 * threads / rate
         text = (
             f"No station is busy ({first.words} most, {first.use_percent:.0f} %): {threads} threads "
-            f"that wait {digits(each_ms)} ms for each operation give {shown}. More threads raise the rate, until "
-            f"{first.words} is {full}."
+            f"that wait {digits(each_ms)} ms for each operation give {shown}. More threads raise the rate, "
+            f"until {first.words} is {full}."
         )
     else:
         text = (
