@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits, Login
-from density_study.cluster.model.plain import counted
 from density_study.cluster.providers.libvirt.programs import check_guest_programs
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
@@ -203,7 +202,7 @@ def _cores(spec: HostSpec, index: int, usable: int) -> int:
     if spec.cores in ("auto", usable):
         return usable
     raise InputError(
-        f"the study declares {counted(spec.cores, 'core')}; the machine has {usable}, and daemons cannot be "
+        f"the study declares cores: {spec.cores}; the machine has {usable}, and daemons cannot be "
         "restricted to fewer.",
         f"host {spec.name!r}",
         f"write cores: auto, or cores: {usable}.",
