@@ -16,8 +16,8 @@ PLANNED = {
     "no-difference": (20, 20, "74fa57ec2984"),
     "handlers": (10, 10, "64aa3fd212cc"),
     "block-cache-off": (10, 10, "9d22a1aa2157"),
-    "block-cache": (15, 30, "37cb4c268b1a"),
-    "collectors": (10, 20, "3db9192e3bb3"),
+    "block-cache": (15, 15, "8149767bda63"),
+    "collectors": (10, 10, "6aaa04fae8f0"),
     "capacity-curve": (18, 288, "d9bae8e0a9a3"),
     "containers": (20, 100, "62e1b5b20325"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
@@ -33,7 +33,7 @@ PLANNED = {
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
     "tiers": (15, 90, "db911f497416"),
     "vm-smoke": (1, 4, "abdea996e0b6"),
-    "upgrade": (10, 40, "1e6c58ea4d40"),
+    "upgrade": (10, 20, "41d51332ba51"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
 
