@@ -135,7 +135,7 @@ class Course:
     """Arrays have an element per second from `first` on; NaN where it is not known.
 
     rate: work a second, in `unit`. worst_ms: the longest operation; intended latency, if the trial has any.
-    mean_ms: mean time of an operation.
+    mean_ms: mean time of an operation. between: seconds in which few of a job's maps worked; empty: none.
     """
 
     first: int
@@ -147,6 +147,7 @@ class Course:
     mean_ms: Array = field(default_factory=lambda: np.zeros(0))
     roles: Mapping[str, str] = field(default_factory=dict)
     """By host and by node; `worker` also where the node has other roles. Empty: unknown."""
+    between: Mask = field(default_factory=lambda: np.zeros(0, bool))
 
     @property
     def values(self) -> Array:
@@ -155,15 +156,16 @@ class Course:
 
     @cached_property
     def working(self) -> Mask:
-        """The seconds whose rate counts. A job of TestDFSIO moves nothing while it starts and ends; a client
-        works from its first second on."""
+        """The seconds whose rate counts. A job of TestDFSIO moves nothing while it starts and ends, nor
+        between two waves of its maps; a client works from its first second on."""
         every = np.full(len(self.rate), True)
         if self.unit == OPERATIONS:
             return every
         moved = np.flatnonzero(self.rate > STARTED * np.max(self.rate, initial=0.0))
         if not len(moved):
             return every
-        return self.within(self.first + int(moved[0]), self.first + int(moved[-1]))
+        within = self.within(self.first + int(moved[0]), self.first + int(moved[-1]))
+        return within & ~self.between if len(self.between) else within
 
     @property
     def seconds(self) -> range:

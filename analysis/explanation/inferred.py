@@ -12,6 +12,7 @@ import pandas as pd
 from density_study.analysis.explanation.course import (
     Array,
     Happening,
+    Mask,
     Place,
     centre_and_spread,
     share_of_seconds,
@@ -146,6 +147,20 @@ def hdfs_of_others(
             least = np.minimum.accumulate(np.nancumsum(more)[::-1])[::-1]
             beyond = np.diff(np.maximum(least, 0.0), prepend=0.0)
             yield Place(quantity, "", "HDFS"), np.where(np.isfinite(more), beyond, np.nan)
+
+
+def between_maps(seconds: Seconds, attempts: pd.DataFrame, tasks_s: float, start_s: float) -> Mask:
+    """The seconds with less than half as many working maps as usual. attempts: with start_epoch_s and
+    finish_epoch_s. tasks_s: the sum of the times in which maps read or wrote; before that they start JVMs."""
+    begun_s, ended_s = (attempts[name] - start_s for name in ("start_epoch_s", "finish_epoch_s"))
+    start_up_s = max(0.0, (float((ended_s - begun_s).sum()) - tasks_s) / len(attempts))
+    within = range(seconds.first, seconds.first + seconds.count)
+    at_work = np.zeros(seconds.count)
+    for begin, end in zip(begun_s + start_up_s, ended_s, strict=True):
+        at_work += share_of_seconds([Happening("map", "", begin, end, "")], within)
+    some = at_work[at_work > 0]
+    found: Mask = at_work < np.median(some) / 2 if len(some) else np.zeros(seconds.count, bool)
+    return found
 
 
 def own_share(about: Mapping[Any, Any], found: Mapping[Place, Array]) -> float:

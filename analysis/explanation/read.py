@@ -22,6 +22,7 @@ from density_study.analysis.explanation.course import (
     without_gaps,
 )
 from density_study.analysis.explanation.inferred import (
+    between_maps,
     busy_threads,
     calls_of_others,
     hdfs_of_others,
@@ -44,6 +45,8 @@ from density_study.workloads.tables.store import dataset, table_path
 
 BATCH = 32
 TESTDFSIO = "testdfsio"
+OF_TABLES = ("locality",)
+"""Quantities that tell a job of TestDFSIO nothing: it reads no table."""
 _READ = (
     tables.OPERATION_SECONDS,
     tables.TRIAL_CPU_SERIES,
@@ -52,6 +55,8 @@ _READ = (
     tables.DEVICE_EVENTS,
     tables.NODES,
     tables.REGIONS,
+    tables.MAP_ATTEMPTS,
+    tables.DFSIO_IO,
     tables.YCSB_SUMMARY,
 )
 
@@ -111,7 +116,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
     if logged is not None:
         found.update(silent_client(seconds, logged, start_s))
     found.update(dict(writes_of_others(found)))
-    mean_ms = np.zeros(0)
+    mean_ms, between = np.zeros(0), np.zeros(0, bool)
     if by_second is not None:
         rate, unit = np.nan_to_num(seconds.placed(by_second)), OPERATIONS
         found.update(calls_of_others(rate, found))
@@ -126,12 +131,18 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
                 found.update(busy_threads(time_ms, threads))
         series = Series.of(found, seconds.count)
     else:
+        found = {place: of for place, of in found.items() if place.quantity not in OF_TABLES}
         own = own_share(about, found)
         share = np.full(seconds.count, 100 * (1 - own))
         series = Series.of(
             {**found, Place("hdfs_share_of_others", "", "HDFS"): share}, seconds.count
         )
         rate, unit = own * _bytes_moved(series), "MiB/s"
+        attempts, summed = rows[tables.MAP_ATTEMPTS], rows[tables.DFSIO_IO]
+        if attempts is not None and summed is not None:
+            ended = attempts.to_pandas().dropna(subset=["start_epoch_s", "finish_epoch_s"])
+            tasks_s = (pc.sum(summed["task_ms"]).as_py() or 0) / 1000
+            between = between_maps(seconds, ended, tasks_s, start_s)
     if not np.isfinite(rate).all():
         return None
     return Course(
@@ -143,6 +154,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         unit=unit,
         mean_ms=mean_ms,
         roles=dict(roles(rows[tables.NODES])),
+        between=between,
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from density_study.analysis.explanation.course import Course, Place
 from density_study.analysis.explanation.explain import explained
 from density_study.analysis.explanation.read import courses
+from density_study.analysis.explanation.slow import slow_spells
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
@@ -144,6 +145,57 @@ def test_a_testdfsio_job_is_explained_by_what_its_disks_did(run: Path) -> None:
     assert (course.unit, len(course.rate)) == ("MiB/s", 40)
     assert list(course.rate) == [10.0] * 40  # a second without a sample is no stall
     assert np.isnan(course.worst_ms).all()
+
+
+def test_a_job_is_not_slow_between_two_waves_of_its_maps(run: Path) -> None:
+    """Two maps, then two more; each JVM starts for 4 s, and in its work a disk stands still for 2 s."""
+    _write(run, tables.TRIALS, [
+        {"trial": "d", "topology": "v1", "test_case": "w", "workload": "testdfsio", "warm_up_s": 0.0,
+         "window_start_epoch_s": 1000.0, "window_end_epoch_s": 1040.0}
+    ])  # fmt: skip
+    still = {0, 1, 2, 3, 18, 19, 20, 21, 29, 30, 36, 37, 38, 39}
+    _write(run, tables.HOST_DISK_SERIES, [
+        {"trial": "d", "host": "h1", "second": s, "disk_read_bytes_s": 0.0,
+         "disk_write_bytes_s": 0.0 if s in still else 2.0**22, "net_receive_bytes_s": 0.0,
+         "net_send_bytes_s": 0.0}
+        for s in range(40)
+    ])  # fmt: skip
+    _write(run, tables.DFSIO_IO, [
+        {"trial": "d", "file": f"part-{n}", "tasks": 2, "bytes": 1, "task_ms": 28_000} for n in (1, 2)
+    ])  # fmt: skip
+    _write(run, tables.MAP_ATTEMPTS, [
+        {"trial": "d", "job": "j", "attempt": f"{begun}-{n}", "status": "SUCCEEDED", "node": "w1",
+         "start_epoch_s": 1000.0 + begun, "finish_epoch_s": 1018.0 + begun}
+        for begun in (0, 18) for n in (1, 2)
+    ] + [{"trial": "d", "job": "j", "attempt": "lost", "start_epoch_s": 1000.0}])  # fmt: skip
+    (spell,) = slow_spells(_course(run, "d"))
+    assert (spell.first, spell.last) == (29, 30)
+    _write(run, tables.MAP_ATTEMPTS, [])
+    assert [one.first for one in slow_spells(_course(run, "d"))] == [18, 29]  # nobody knows
+
+
+def test_where_regions_lie_is_nothing_to_a_job(run: Path) -> None:
+    series = {
+        "host": "h1",
+        "device": "jmx",
+        "source": "w1/regionserver",
+        "name": "locality",
+        "unit": "%",
+    }
+    rows = [{"trial": "t1", "second": s, "mean": 50.0, **series} for s in range(40)]
+    _write(run, tables.DEVICE_SERIES, rows)
+    place = Place("locality", "h1", "w1/regionserver")
+    assert place in _course(run, "t1").series.places
+    _write(run, tables.TRIALS, [
+        {"trial": "t1", "topology": "v1", "test_case": "w", "workload": "testdfsio", "warm_up_s": 0.0,
+         "window_start_epoch_s": 1000.0, "window_end_epoch_s": 1040.0}
+    ])  # fmt: skip
+    _write(run, tables.OPERATION_SECONDS, [])
+    moved = {"disk_write_bytes_s": 2.0**20, "net_receive_bytes_s": 0.0, "net_send_bytes_s": 0.0}
+    _write(run, tables.HOST_DISK_SERIES, [
+        {"trial": "t1", "host": "h1", "second": s, "disk_read_bytes_s": 2.0**22, **moved} for s in range(40)
+    ])  # fmt: skip
+    assert place not in _course(run, "t1").series.places
 
 
 def test_a_trial_without_operations_has_no_course(run: Path) -> None:
