@@ -24,9 +24,9 @@ from tests.causes.disturbance import HERE, Workload, disturbances
 from tests.causes.disturbing import NotDisturbedError, answering, classes_of, disturbing
 
 QUIET = "quiet"
-LEAST_QUIET = 6
-"""Of a run: a lasting cause shows by comparison with other trials. The first one may be slow: it warms the
-servers."""
+LEAST_QUIET = 7
+"""Of a run: a lasting cause shows by comparison with other trials. The first one warms the servers, and
+does not count."""
 
 
 def carried_out(workload: Workload, kinds: Sequence[str], runs: Path, fresh: bool = False) -> Path:
@@ -66,6 +66,11 @@ def kind_of(trial: str) -> str:
     """The disturbance of a trial of this library, or QUIET: b1-v3-flash-durable-007-gc-pause."""
     _, _, rest = trial.partition("--")
     return rest.partition("-")[2]
+
+
+def warms_up(trial: str) -> bool:
+    """Whether it is the quiet trial that comes first: it is neither scored nor compared with."""
+    return trial.partition("--")[2] == f"001-{QUIET}"
 
 
 def _opened(workload: Workload, kinds: Sequence[str], runs: Path, fresh: bool) -> Run:

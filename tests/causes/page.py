@@ -20,7 +20,8 @@ _ABOUT = """
 `python -m tests.causes` disturbs trials of a small cluster in known ways, beside quiet trials in random
 order, and scores what the analysis names. A name is right if it is one of those that
 tests/causes/disturbances.toml expects. A false friend is a name that moves with the disturbance and leads
-nowhere. Every name in a quiet trial is false. A trial is explained among the quiet ones of its run. One that
+nowhere. Every name in a quiet trial is false. A trial is explained among the quiet ones of its run, without
+the first one, which warms the servers. One that
 was not slow for a second, nor slower than those, has nothing to explain: it is counted apart.
 """
 

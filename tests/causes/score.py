@@ -18,7 +18,7 @@ from density_study.analysis.explanation.slow import slow_spells
 from density_study.workloads import tables
 from density_study.workloads.tables.store import read_table
 from tests.causes.disturbance import Disturbance
-from tests.causes.library import QUIET, disturbed, kind_of
+from tests.causes.library import QUIET, disturbed, kind_of, warms_up
 
 FIRST, AMONG, FALSE = 0.80, 0.90, 1 / 20
 """Goals: shares of the disturbed trials whose cause is named first, and among NAMED; false names per quiet
@@ -102,8 +102,9 @@ def trials_of(
 
 
 def read_trials(run: Path) -> list[Trial]:
-    """Trials without a rate by second did not complete."""
+    """Trials without a rate by second did not complete. The trial that warms the servers is left out."""
     trials = read_table(run, tables.TRIALS)
+    trials = trials[~trials["trial"].map(warms_up)]
     complete = set(trials["trial"][trials["state"] == "complete"])
     found = list(trials_of(dict(courses(run, trials)), complete, disturbed(run)))
     lost = set(trials["trial"]) - {one.name for one in found}

@@ -259,7 +259,7 @@ def test_a_plan_has_one_build_and_every_trial_once_in_random_order() -> None:
     assert planned(plan(), kinds) == made
 
 
-@pytest.mark.parametrize(("part", "trials"), ((0, 6), (10, 6), (30, 15), (40, 20)))
+@pytest.mark.parametrize(("part", "trials"), ((0, 7), (10, 7), (30, 15), (40, 20)))
 def test_quiet_trials_are_divided_by_the_disturbed_ones(part: int, trials: int) -> None:
     assert quiet_trials(20, part, 40) == trials
 
