@@ -39,7 +39,7 @@ from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered, owner
 from density_study.cluster.state import atomic
-from density_study.cluster.state.events import BuildReady, PhaseEnded
+from density_study.cluster.state.events import BuildReady, PhaseEnded, PhasesStarted, PhaseState
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
 from density_study.cluster.stores.answers import REQUEST_TIMEOUT_S, Service, fetch_json
@@ -238,6 +238,7 @@ class _Build:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
         pending = store_of(self.topology).readiness(self.topology, self.endpoints, fetch)
+        self.phases.start(*dict.fromkeys(service.name for service in pending))
         later = self._later
         while pending:
             watch.check_alive()
@@ -264,28 +265,44 @@ class _Build:
         seen = service.check()
         if seen.ready:
             self.phases.end(service.name, watch.seconds)
-        elif watch.overdue:
+            return True
+        if watch.overdue:
             watch.fail_overdue(service.daemon, seen.state)
-        return seen.ready
+        self.phases.waits_for(service, seen.state)
+        return False
 
 
 @dataclass
 class Phases:
-    """Journals the phases as they end."""
+    """Journals the phases as they start and end, and what they wait for."""
 
     site: Site
     journal: Journal
     ended: list[Phase] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Time the block as a phase; nothing is recorded if the block fails."""
+        """Time the block as a phase, which has no end if the block fails."""
         began = time.monotonic()
+        self.start(name)
         yield
         self.end(name, time.monotonic() - began)
+
+    def start(self, *names: str) -> None:
+        self.journal.record(PhasesStarted(**self._of, names=names))
+
+    def waits_for(self, service: Service, state: str) -> None:
+        if self.states.get(service.daemon) != state:
+            self.states[service.daemon] = state
+            said = f"{service.daemon}: {state}"
+            self.journal.record(PhaseState(**self._of, state=said))
 
     def end(self, name: str, seconds: float) -> None:
         phase = Phase(name, round(seconds, 3))
         self.ended.append(phase)
-        build, tag = self.site.root.name, self.site.tag
-        self.journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
+        self.journal.record(PhaseEnded(**self._of, name=name, seconds=phase.seconds))
+
+    @property
+    def _of(self) -> dict[str, str]:
+        return {"build": self.site.root.name, "tag": self.site.tag}

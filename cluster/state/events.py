@@ -227,6 +227,22 @@ def kept_in(events: Iterable[Event]) -> ClusterKept | None:
     return kept
 
 
+class PhasesStarted(Event, event="phases-started"):
+    """What runs now of a bring-up. Several: each ends by itself."""
+
+    build: str
+    tag: str
+    names: tuple[str, ...]
+
+
+class PhaseState(Event, event="phase-state"):
+    """A service that a bring-up waits for answered otherwise than before."""
+
+    build: str
+    tag: str
+    state: str
+
+
 class PhaseEnded(Event, event="phase"):
     build: str
     tag: str

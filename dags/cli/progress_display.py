@@ -102,7 +102,7 @@ class _Display:
 
 def _now(seen: Progress) -> str:
     if not seen.live:
-        return seen.activity or headline(seen)
+        return seen.doing or headline(seen)
     return f"{seen.live} · {seen.nodes}" if seen.nodes else seen.live
 
 
@@ -195,7 +195,7 @@ def progress_panel(seen: Progress) -> RenderableType:
         if seen.current
         else ""
     )
-    activity = f" · {seen.activity}" if seen.activity and seen.current else ""
+    activity = f" · {seen.doing}" if seen.doing and seen.current else ""
     return Group(
         Text(f"{seen.study} {seen.run}{where}", style="bold"),
         Text(headline(seen) + activity),

@@ -15,7 +15,10 @@ from density_study.cluster.state.events import (
     AnalysisStarted,
     ClusterKept,
     Event,
+    Intent,
     PhaseEnded,
+    PhasesStarted,
+    PhaseState,
     QuestionsLeft,
     RepetitionsEnded,
     RunEnded,
@@ -27,6 +30,7 @@ from density_study.cluster.state.events import (
     kept_in,
 )
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.planning.stated import stated
 from density_study.workloads.ycsb.copies.not_copied import uncopied
@@ -56,7 +60,8 @@ class Ended:
 @dataclass(frozen=True)
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
-    step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
+    step, `topology` the topology it builds or measures. `activity`: the phases of its bring-up that run now or
+    the state of its trial, since `activity_s`, with the node or the answer that is the newest (`detail`). `finished`: the run ended with no steps left.
     `precise`: why its repetitions ended before the most that it may take.
     `live`, the CPU of `nodes`, the `newest` second, and first `looks` at closed trials by name come from the
     trials' files: see `dags.run_status.live`."""
@@ -72,6 +77,8 @@ class Progress:
     topology: str | None = None
     stage: str | None = None
     activity: str = ""
+    activity_s: float = 0.0
+    detail: str = ""
     outcome: str | None = None
     finished: bool = False
     message: str = ""
@@ -88,6 +95,13 @@ class Progress:
         if self.current:
             return self.current.index + 1
         return self.ended[-1].step.index + 1 if self.ended else 0
+
+    @property
+    def doing(self) -> str:
+        """`create, 34 s: copy-stack on h7`; "" without an activity."""
+        if not self.activity:
+            return ""
+        return f"{self.activity}, {duration(self.activity_s)}{self.detail and f': {self.detail}'}"
 
     @property
     def failed(self) -> tuple[Ended, ...]:
@@ -131,6 +145,8 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         topology=plan.builds[steps.current.build] if steps.current else None,
         stage=stages[-1].stage if stages else None,
         activity=steps.activity,
+        activity_s=now - steps.activity_t,
+        detail=steps.detail,
         outcome=end.outcome if end else None,
         finished=end is not None and end.finished,
         message=end.message if end else "",
@@ -163,7 +179,9 @@ class _Steps:
         self.ended: list[Ended] = []
         self.current: Step | None = None
         self.since_t = 0.0
-        self.activity = ""
+        self.activity = self.detail = ""
+        self.activity_t = 0.0
+        self.phases: list[tuple[float, list[str]]] = []  # those that run, the innermost last
         self.cleared: set[str] = set()
         for event in events:
             match event:
@@ -174,15 +192,31 @@ class _Steps:
                         raise _unplanned(plan, event)
                     self.current, self.since_t = plan.steps[event.index], event.t
                     self.cleared.discard(str(event.trial))
-                    self.activity = ""
+                    self._phases([])
                 case StepEnded() if self.current:
                     seconds = event.t - self.since_t
                     self.ended.append(Ended(self.current, event.outcome, event.message, seconds))
-                    self.current, self.activity = None, ""
+                    self.current = None
+                    self._phases([])
+                case PhasesStarted():
+                    self._phases([*self.phases, (event.t, [*event.names])])
                 case PhaseEnded():
-                    self.activity = f"{event.name} took {event.seconds:.0f} s"
+                    left = (
+                        (t, [name for name in names if name != event.name])
+                        for t, names in self.phases
+                    )
+                    self._phases([(t, names) for t, names in left if names])
+                case PhaseState():
+                    self.detail = event.state
+                case Intent() if self.phases and (event.node or event.host):
+                    self.detail = f"{event.act} on {event.node or event.host}"
                 case TrialState():
-                    self.activity = event.state
+                    self.activity, self.activity_t = event.state, event.t
+
+    def _phases(self, running: list[tuple[float, list[str]]]) -> None:
+        self.phases, self.detail = running, ""
+        self.activity_t, names = running[-1] if running else (0.0, [])
+        self.activity = ", ".join("bring-up" if name == "total" else name for name in names)
 
     def remaining_s(self, closed: Collection[str], now: float) -> float:
         """Seconds of the steps still to come: those after the last one, without the trials that were `closed`

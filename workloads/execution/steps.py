@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 
-from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.bring_up import Phases, bring_up
 from density_study.cluster.lifecycle.join import join
 from density_study.cluster.lifecycle.stand_up import stand_up
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
@@ -237,7 +237,10 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
             stacks = ensure_stacks(topology.variant.versions, topology.store, machine)
             bring_up(site, topology, stacks, run.journal, final_check=check)
     except BaseException:
-        tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
+        try:
+            Phases(site, run.journal).start("tear-down")
+        finally:
+            tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
         raise
     return StepOutcome(step, "ok")
 

@@ -73,7 +73,7 @@ def state(seen: Progress) -> dict[str, Any]:
     return {
         "run": f"{seen.study} {seen.run}",
         "headline": f"the run has ended: {seen.outcome}" if over else headline(seen),
-        "live": seen.live or ("" if over else seen.activity),
+        "live": seen.live or ("" if over else seen.doing),
         "nodes": seen.nodes,
         "done": seen.elapsed_s / whole_s if whole_s else 0.0,
         "time": f"elapsed {duration(seen.elapsed_s)}{left}",

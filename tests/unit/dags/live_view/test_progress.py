@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.lifecycle.bring_up import Phases
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk, Host
-from density_study.cluster.state.events import Event, PhaseEnded, RepetitionsEnded, event_of
+from density_study.cluster.state.events import (
+    Event,
+    PhaseEnded,
+    PhaseState,
+    RepetitionsEnded,
+    event_of,
+)
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.stores.answers import Seen, Service
 from density_study.dags.run_status.progress import progress
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step, make_plan
@@ -76,6 +85,34 @@ def test_the_current_step_is_named_and_counted_from_one(plan: Plan) -> None:
     assert (state.position, state.total) == (2, len(plan.steps))
     assert state.topology == plan.builds[plan.steps[1].build] in plan.topologies
     assert (state.state, state.activity) == ("running", "settling")
+
+
+def test_a_bring_up_names_what_runs_now_since_when_and_where(plan: Plan, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    phases = Phases(Site(tmp_path / "b1", "tiny/r1/b1"), journal)
+    begun = Story(plan).open().begin(0).events
+
+    def doing() -> str:
+        events = journal.events(Event)
+        return progress(plan, [*begun, *events], now=events[-1].t + 34).doing
+
+    with phases.timed("total"):
+        with phases.timed("render"):
+            assert doing() == "render, 34 s"
+        assert doing() == "bring-up, 34 s"
+        with phases.timed("create"):
+            journal.intend("make-dir", "tiny/r1/b1", host="h7")
+            assert doing() == "create, 34 s: make-dir on h7"
+        phases.start("hdfs", "hbase")
+        waited = [Service("hdfs", "namenode", lambda: Seen(False, ""))] * 2
+        for service in waited:
+            phases.waits_for(service, "8 of 10 DataNodes live")
+        assert doing() == "hdfs, hbase, 34 s: namenode: 8 of 10 DataNodes live"
+        assert len(journal.events(PhaseState)) == 1  # not again at each poll
+        phases.end("hdfs", 1.0)
+        assert doing() == "hbase, 34 s"
+    ended = [*begun, *journal.events(Event), *Story(plan).end(0).events]
+    assert progress(plan, ended, now=2000.0).doing == ""
 
 
 def test_remaining_time_decreases_by_the_estimates_when_they_are_exact(plan: Plan) -> None:

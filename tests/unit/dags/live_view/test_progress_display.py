@@ -83,9 +83,9 @@ def test_without_a_terminal_a_line_every_ten_seconds(plan: Plan) -> None:
 
 
 def test_a_step_without_numbers_is_not_silent_either(plan: Plan) -> None:
-    up = replace(SEEN, current=plan.steps[0], activity="hdfs took 9 s")
+    up = replace(SEEN, current=plan.steps[0], activity="hdfs", activity_s=9.0, detail="0 of 2 live")
     lines = printed(plan, up, replace(up, elapsed_s=12.0)).splitlines()
-    assert lines[1] == "[       12 s]     hdfs took 9 s"
+    assert lines[1] == "[       12 s]     hdfs, 9 s: 0 of 2 live"
 
 
 def test_the_terminal_shows_the_running_second(plan: Plan) -> None:
