@@ -29,13 +29,13 @@ def setup() -> None:
     stacks = ensure_all(list(RECIPES))
     ensure_archives(stacks, find_java())
     for stack in stacks:
-        out.print(f"{stack.name} {stack.version} {stack.home}", markup=False, soft_wrap=True)
+        out.print(f"{stack.name} {stack.version} {stack.home}")
     if installed("airflow"):
         from density_study.dags.airflow_home.home import create_command_database
 
         create_command_database()
     else:
-        err.print("Airflow is not installed, so `study run` is not available.", soft_wrap=True)
+        err.print("Airflow is not installed, so `study run` is not available.")
 
 
 def airflow(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:

@@ -263,7 +263,7 @@ class _Command(TyperCommand):
         if not ctx.resilient_parsing:  # not while the shell completes
             _check_no_empty(ctx.command_path, words)
             for warning in warnings:
-                err.print(warning, markup=False, soft_wrap=True)
+                err.print(warning)
         rest = super().parse_args(ctx, words)
         begin(
             CommandLine(

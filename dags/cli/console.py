@@ -38,7 +38,7 @@ class _Verbose(logging.Handler):
         self.setFormatter(_PlainLog("%(asctime)s %(levelname)s %(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(self.format(record), markup=False, soft_wrap=True)
+        err.print(self.format(record))
 
 
 out = PlainConsole(width=None if sys.stdout.isatty() else LOG_WIDTH)
@@ -127,13 +127,12 @@ def print_report(root: Path) -> None:
         name = "warning" if verdict == "valid" else verdict
         out.print(
             Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style),
-            soft_wrap=True,
         )
         if remedy:
-            out.print(Text(f"  remedy: {remedy}", style="dim"), soft_wrap=True)
+            out.print(Text(f"  remedy: {remedy}", style="dim"))
     out.print(Text(f"\n{value.headline}", style="bold"))
-    out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
-    out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
+    out.print(f"report   {root / 'report' / 'index.html'}")
+    out.print(f"numbers  {summary}")
 
 
 def print_usage_error(error: typer.TyperException) -> None:
@@ -156,12 +155,12 @@ def print_error(error: StudyError) -> None:
     """Print what, where and remedy, and the last log lines of a daemon if the error has them. With --verbose
     also the calls that led to it."""
     if given().verbose and error.__traceback__:
-        err.print(Text("".join(traceback.format_exception(error))), soft_wrap=True)
+        err.print(Text("".join(traceback.format_exception(error))))
     if isinstance(error, SeveralError):
         for fault in error.faults:
             print_error(fault)
         return
     place = Text.assemble(("error: ", "bold red"), f"{one_line(error.where)}: {error.what}")
-    err.print(place, Text(f"remedy: {given().exact(error.remedy)}"), sep="\n", soft_wrap=True)
+    err.print(place, Text(f"remedy: {given().exact(error.remedy)}"), sep="\n")
     if isinstance(error, BringUpError) and error.log_tail:
-        err.print(Text(f"--- last lines of {error.daemon} ---\n{error.log_tail}"), soft_wrap=True)
+        err.print(Text(f"--- last lines of {error.daemon} ---\n{error.log_tail}"))

@@ -36,7 +36,7 @@ def check_line(check: Check) -> Text:
 
 
 def status_page(status: Status) -> RenderableType:
-    """State, step, elapsed and remaining time, failures, and the next command."""
+    """State, step, elapsed and remaining time, failures, and the next command on a line of its own."""
     from density_study.workloads.execution.run import spec_of
 
     seen, resume = status.progress, f"study run {shlex.quote(spec_of(status.run.root))}"
@@ -51,7 +51,7 @@ def status_page(status: Status) -> RenderableType:
     elif status.state == "running":
         rows += [("now", headline(seen)), ("left", f"about {duration(seen.remaining_s)}")]
     if status.stopped:
-        rows.append(("next", f"{resume} resumes it"))
+        rows.append(("next", f"resume it:\n{resume}"))
     if status.state == "unknown":
         owner = status.owner
         silent_s = status.silent_s
@@ -60,17 +60,19 @@ def status_page(status: Status) -> RenderableType:
             if silent_s is None
             else f"last seen {duration(silent_s)} ago"
         )
-        remedy = f"if you know that the owner is dead: study reap --force {owner}"
+        remedy = (
+            f"if you know that the owner is dead:\nstudy reap --force {shlex.quote(str(owner))}"
+        )
         rows += [
             ("owner", f"{owner}, {last}; it cannot be checked from this machine"),
             ("next", remedy),
         ]
     if status.state == "interrupted":
-        rows.append(("next", f"study reap cleans up; {resume} resumes it"))
+        rows += [("next", "clean up:\nstudy reap"), ("or", f"resume it:\n{resume}")]
     rows += [("note", note) for note in status.notes]
     return Group(
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
-        *(Text(f"{name:<8} {text}", overflow="fold") for name, text in rows),
+        *(Text(f"{name:<8} {text}".replace("\n", "\n    ")) for name, text in rows),
         *failure_lines(status.failures),
         *notification_lines(status.run),
     )

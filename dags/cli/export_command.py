@@ -63,7 +63,7 @@ def _send(named: list[Path], runs: Path, to: str, as_json: bool) -> None:
         print_json({"to": to, "runs": facts})
         return
     for run, spans in sent:
-        out.print(f"{run.plan.study} {run.root.name}: {spans} spans", markup=False, soft_wrap=True)
+        out.print(f"{run.plan.study} {run.root.name}: {spans} spans")
 
 
 def _write(named: list[Path], runs: Path, to: Path, as_json: bool) -> None:
@@ -82,8 +82,8 @@ def _write(named: list[Path], runs: Path, to: Path, as_json: bool) -> None:
     for each in done:
         rows = sum(each.rows.values())
         what = f"{each.source.study} {each.source.run}: {len(each.rows)} tables, {rows:,} rows"
-        out.print(what, markup=False, soft_wrap=True)
-    out.print(f"to       {to}", markup=False, soft_wrap=True)
+        out.print(what)
+    out.print(f"to       {to}")
 
 
 def _folder(named: Path, runs: Path) -> Path:

@@ -78,7 +78,7 @@ def import_records(
         return
     if not as_json:
         _show_trials(trials)
-        out.print(f"run      {root}", markup=False, soft_wrap=True)
+        out.print(f"run      {root}")
     with progress(err).status("Analysing the records"):
         from density_study.jobs.pipeline import analyse
 
@@ -102,12 +102,8 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
     create_text(path, draft_map(name or "imported", recognised))
     _show(recognised, None, as_json)
     if not as_json:
-        out.print(f"map      {path}", markup=False, soft_wrap=True)
-        out.print(
-            f"next     complete it, then study import {folder} --dry-run",
-            markup=False,
-            soft_wrap=True,
-        )
+        out.print(f"map      {path}")
+        out.print(f"next     complete it, then:\n    study import {folder} --dry-run")
 
 
 def _require_new(path: Path) -> None:
@@ -172,7 +168,7 @@ def _show_trials(trials: tuple[ImportedTrial, ...]) -> None:
     out.print(rows_table(TRIAL_HEADER, list(trial_rows(trials))))
     for trial in trials:
         for doubt in trial.doubts:
-            out.print(f"doubt    {trial.manifest.trial}: {doubt}", markup=False, soft_wrap=True)
+            out.print(f"doubt    {trial.manifest.trial}: {doubt}")
 
 
 def _facts(trial: ImportedTrial) -> dict[str, object]:

@@ -112,7 +112,7 @@ def _detached(
     assert keeper.stdout is not None
     try:
         for line in keeper.stdout:  # until it has ended, or stands and closes its output
-            out.print(line.rstrip("\n"), markup=False, soft_wrap=True)
+            out.print(line.rstrip("\n"))
     except Interrupted:
         keeper.terminate()
         keeper.wait()
@@ -152,7 +152,7 @@ def _keep(
     printed, stands = [], []
 
     def report(check: Check) -> None:
-        (err if check.fault or as_json else out).print(check_line(check), soft_wrap=True)
+        (err if check.fault or as_json else out).print(check_line(check))
         printed.append(check.fault)
 
     def ready(found: Kept) -> None:
@@ -179,14 +179,14 @@ def _keep(
         end_run(run, "failed", "the build is not in the study")
         raise
     if not as_json:
-        out.print(f"up    {step.build}, about {step.estimate_s:.0f} s", markup=False)
+        out.print(f"up    {step.build}, about {step.estimate_s:.0f} s")
     try:
         keep(run, step, lasts_s, ready)
     except Interrupted:
         if not stands:
             raise
     if not as_json:
-        out.print(f"down  {run.tag}: taken down; nothing of it is left", markup=False)
+        out.print(f"down  {run.tag}: taken down; nothing of it is left")
 
 
 def _detach(log: Path) -> None:
@@ -231,7 +231,7 @@ def print_reach(found: Kept, console: Console) -> None:
         "expires": f"{until}; `study down` takes it down before",
     }
     for name, value in rows.items():
-        console.print(f"{name:9}{value}", markup=False, soft_wrap=True)
+        console.print(f"{name:9}{value}")
 
 
 def down(as_json: Json = False) -> None:
@@ -281,7 +281,7 @@ def down(as_json: Json = False) -> None:
     if as_json:
         print_json({"down": found.tag})
     else:
-        out.print(f"down  {found.tag}: taken down; nothing of it is left", markup=False)
+        out.print(f"down  {found.tag}: taken down; nothing of it is left")
 
 
 def shell(
@@ -353,4 +353,4 @@ def _show_pages(found: Kept) -> None:
 
 def _print_pages(pages: list[tuple[str, int]]) -> None:
     for host, port in pages:
-        out.print(f"http://{host}:{port}", markup=False)
+        out.print(f"http://{host}:{port}")

@@ -47,12 +47,12 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
         return
     if not found:
         what = "no runs" if not wanted else f"no runs with {_shown(wanted)}"
-        out.print(f"{runs} contains {what}.", markup=False)
+        out.print(f"{runs} contains {what}.")
         return
     out.print(rows_table(HEADER, [tuple(_cells(one, now)) for one in found]))
     for one in found:
         if one.fault:
-            out.print(f"unreadable: {one.fault}", markup=False, soft_wrap=True)
+            out.print(f"unreadable: {one.fault}")
 
 
 def remove(
@@ -92,7 +92,7 @@ def remove(
     if as_json:
         print_json({"removed": root, "size_bytes": facts.size_bytes})
     else:
-        out.print(f"removed  {root} ({size(facts.size_bytes)})", markup=False, soft_wrap=True)
+        out.print(f"removed  {root} ({size(facts.size_bytes)})")
 
 
 def only(named: Path, runs: Path) -> Path:

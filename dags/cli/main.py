@@ -293,8 +293,6 @@ def main() -> None:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "
             "as incomplete. Run the same command again to resume.",
-            markup=False,
-            soft_wrap=True,
         )
         sys.exit(interrupted.exit_code)
     except Exception as error:

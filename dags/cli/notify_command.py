@@ -42,7 +42,7 @@ def notify(spec: Spec, as_json: Json = False) -> None:
     else:
         for name, fault in faults.items():
             line = Text(f"failed   {fault}", style="red") if fault else f"sent     {name}"
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line)
     raise typer.Exit(1 if any(faults.values()) else 0)
 
 

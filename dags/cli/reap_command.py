@@ -71,17 +71,17 @@ def reap(
 
 def _print(swept: Swept, dry_run: bool) -> None:
     for each in swept.reaped:
-        out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}", markup=False)
+        out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}")
         for item in each.removed:
-            out.print(f"  {item}", markup=False, soft_wrap=True)
+            out.print(f"  {item}")
     for left in swept.left_alone:
-        out.print(str(left), markup=False, soft_wrap=True)
+        out.print(str(left))
     if swept.reaped and not dry_run:
         out.print("Verified: everything listed is gone.")
     elif not swept.reaped and not swept.left_alone and not swept.failed:
         out.print("Nothing to remove.")
     for failed in swept.failed:
-        err.print(f"error: {failed}", markup=False, soft_wrap=True)
+        err.print(f"error: {failed}")
 
 
 def _claim(named: Path, runs: Path, as_json: bool) -> None:
@@ -93,4 +93,4 @@ def _claim(named: Path, runs: Path, as_json: bool) -> None:
     if as_json:
         print_json({"claimed": root})
     else:
-        out.print(f"claimed  {root}; `study reap` now removes what it left", markup=False)
+        out.print(f"claimed  {root}; `study reap` now removes what it left")

@@ -116,10 +116,9 @@ def run(
         raise typer.Exit(0 if end.succeeded else 1)
     print_report(end.run.root)
     for line in (*failure_lines(end.failures), *notification_lines(end.run)):
-        out.print(line, soft_wrap=True)
+        out.print(line)
     if not end.succeeded:
-        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder",
-                  markup=False, soft_wrap=True)  # fmt: skip
+        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder")  # fmt: skip
     raise typer.Exit(0 if end.succeeded else 1)
 
 
@@ -167,7 +166,7 @@ def _run(
     printed = []
 
     def report(check: Check) -> None:
-        (err if check.fault else console).print(check_line(check), soft_wrap=True)
+        (err if check.fault else console).print(check_line(check))
         printed.append(check.fault)
 
     overrides = parse_overrides(sets)
@@ -176,7 +175,7 @@ def _run(
 
     def fit() -> StudyFile:
         within = fitted(spec, overrides, earlier, fit_s or 0.0)
-        console.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
+        console.print(f"budget: {within.chosen}")
         return within.made.file
 
     try:
@@ -200,8 +199,8 @@ def _run(
     left = steps_left(opened)
     estimate = duration(whole_s(earlier.pace.of_steps(left), opened.study.budget))
     trials = sum(step.kind == "trial" for step in left)
-    console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
-    console.print(f"run   {opened.root}", markup=False, soft_wrap=True)
+    console.print(f"study {opened.study.study}: {trials} trials, about {estimate}")
+    console.print(f"run   {opened.root}")
     told: list[Kept] = []
     log = LogFollower(opened.root / LOG) if given().verbose else None
     with progress_display(console, opened.plan) as show:
@@ -209,7 +208,7 @@ def _run(
         def shown(seen: Progress) -> None:
             show(seen)
             if log:
-                err.print(log.new_text(), end="", markup=False, soft_wrap=True)
+                err.print(log.new_text(), end="")
             if seen.kept and not told and (found := kept()):
                 told.append(found)
                 print_reach(found, console)

@@ -87,11 +87,9 @@ def add(
     level = _checked(given)
     versions = level.over(Versions())
     for recipe in add(versions):
-        out.print(f"known  {recipe.title}: {recipe.lock}", markup=False, soft_wrap=True)
+        out.print(f"known  {recipe.title}: {recipe.lock}")
     for stack in ensure_all(TOGETHER, versions):
-        out.print(
-            f"ready  {stack.name} {stack.version}: {stack.home}", markup=False, soft_wrap=True
-        )
+        out.print(f"ready  {stack.name} {stack.version}: {stack.home}")
     out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
 
 
@@ -118,11 +116,11 @@ def _bring(software: Software, what: list[str], properties: list[str]) -> None:
     given = {one: getattr(versions, one) for one in ("tarball", "native", "jars")}
     hadoop = {"hadoop": versions.hadoop} if versions.tarball else {}
     words = ", ".join(f"{k}: {v}" for k, v in {**hadoop, **given}.items() if v)
-    out.print(f"write in a study: stack: {{{words}}}", markup=False, soft_wrap=True)
+    out.print(f"write in a study: stack: {{{words}}}")
 
 
 def _note(text: str) -> None:
-    err.print(f"note: {text}", markup=False, soft_wrap=True)
+    err.print(f"note: {text}")
 
 
 def _properties(given: list[str]) -> dict[str, str]:

@@ -60,8 +60,9 @@ class Ended:
 @dataclass(frozen=True)
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
-    step, `topology` the topology it builds or measures. `activity`: the phases of its bring-up that run now or
-    the state of its trial, since `activity_s`, with the node or the answer that is the newest (`detail`). `finished`: the run ended with no steps left.
+    step, `topology` the topology it builds or measures. `activity`, for `activity_s`: the phases of its
+    bring-up that run now, or the state of its trial; `detail`: the newest node or answer. `finished`: the run
+    ended with no steps left.
     `precise`: why its repetitions ended before the most that it may take.
     `live`, the CPU of `nodes`, the `newest` second, and first `looks` at closed trials by name come from the
     trials' files: see `dags.run_status.live`."""

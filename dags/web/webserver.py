@@ -62,10 +62,10 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PO
         _stop_dag_runs(
             port, password, before=started
         )  # those of an earlier web server that was killed
-        out.print(f"Airflow   http://{LOOPBACK}:{port}", markup=False)
-        out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/", markup=False)
-        out.print(f"user      {USER}", markup=False)
-        out.print(f"password  {password}", markup=False)
+        out.print(f"Airflow   http://{LOOPBACK}:{port}")
+        out.print(f"results   http://{LOOPBACK}:{port}/{PREFIX}/")
+        out.print(f"user      {USER}")
+        out.print(f"password  {password}")
         out.print("Press Ctrl-C to stop.")
         while True:
             _check_alive(components)
@@ -136,7 +136,7 @@ def _stop_dag_runs(port: int, password: str, before: datetime | None = None) -> 
     try:
         session = rest.Session(f"http://{LOOPBACK}:{port}", USER, password)
         for name in session.stop_dag_runs(before or datetime.now(UTC), _TORN_DOWN_WITHIN_S):
-            out.print(f"stopped   {name}", markup=False, soft_wrap=True)
+            out.print(f"stopped   {name}")
     except requests.RequestException:
         return  # Airflow does not run, or not yet; `_reap` takes down what stands
 
@@ -152,7 +152,7 @@ def _reap() -> None:
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
         for run in (*swept.reaped, *swept.left_alone, *swept.failed):
-            out.print(str(run), markup=False, soft_wrap=True)
+            out.print(str(run))
 
 
 def _wait_ready(port: int, components: dict[str, Child]) -> None:
@@ -191,7 +191,7 @@ def main() -> None:
     try:
         typer.run(serve)
     except StudyError as error:
-        PlainConsole(stderr=True).print(f"error: {error}", soft_wrap=True)
+        PlainConsole(stderr=True).print(f"error: {error}")
         sys.exit(error.exit_code)
     except Interrupted as interrupted:
         sys.exit(interrupted.exit_code)

@@ -74,7 +74,7 @@ def fit(
         print_json(model)
         return
     out.print(model_page(model))
-    out.print(f"model    {output}", markup=False, soft_wrap=True)
+    out.print(f"model    {output}")
 
 
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:

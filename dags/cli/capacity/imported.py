@@ -40,13 +40,13 @@ def import_trace(
     profile = imported.profile
     count = len(profile.stages)
     text = f"profile  {output}: {count} stage{'s' * (count != 1)}"
-    out.print(text, markup=False, soft_wrap=True)
+    out.print(text)
     for line in profile.left_out():
-        out.print(f"unknown  {line}", markup=False, soft_wrap=True)
+        out.print(f"unknown  {line}")
     for line in profile.notes:
-        out.print(f"note     {line}", markup=False, soft_wrap=True)
+        out.print(f"note     {line}")
     for line in imported.excuses:
-        out.print(f"no law   {line}", markup=False, soft_wrap=True)
+        out.print(f"no law   {line}")
     for law in imported.laws:
         text = (
             f"law      {law.process}: {law.quantity} grow with the input's size to the power "
@@ -56,4 +56,4 @@ def import_trace(
         if input_gib is not None:
             low, middle, high = law.at(input_gib)
             text += f"; at {input_gib:g} GiB {middle:.3g} ({low:.3g} to {high:.3g})"
-        out.print(text, markup=False, soft_wrap=True)
+        out.print(text)

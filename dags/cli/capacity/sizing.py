@@ -213,7 +213,7 @@ def whatif(
     else:
         out.print(whatif_page(rows, rejected, warnings))
         if found:
-            out.print(f"chart    {output}", markup=False, soft_wrap=True)
+            out.print(f"chart    {output}")
     raise typer.Exit(0 if found else 1)
 
 

@@ -148,7 +148,7 @@ def compare(
         print_json(compared)
     elif form is Format.text:
         for line in comparison_lines(compared):
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line)
     else:
         from density_study.dags.cli.compare.formats import as_junit, as_markdown
 
@@ -156,9 +156,9 @@ def compare(
     if acknowledge is not None:
         path = write_acknowledged(root, compared, acknowledge, owner, ticket)
         if not as_json and form is Format.text:
-            out.print(f"known    {path}", markup=False, soft_wrap=True)
+            out.print(f"known    {path}")
     if html is not None and not as_json and form is Format.text:
-        out.print(f"page     {html}", markup=False, soft_wrap=True)
+        out.print(f"page     {html}")
     raise typer.Exit(1 if compared.regressions and acknowledge is None else 0)
 
 

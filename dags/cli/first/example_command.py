@@ -48,7 +48,7 @@ def example(
     if as_json:
         print_json({"file": written})
     else:
-        out.print(f"written  {written}", markup=False, soft_wrap=True)
+        out.print(f"written  {written}")
 
 
 def _known() -> dict[str, Path]:
@@ -63,4 +63,4 @@ def _listed(known: dict[str, Path], as_json: bool) -> None:
     if as_json:
         print_json(list(known))
     else:
-        out.print("\n".join(known), markup=False, highlight=False)
+        out.print("\n".join(known))

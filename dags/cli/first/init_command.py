@@ -119,16 +119,14 @@ def init(
     _check_addresses(provider, len(facts["addresses"]), numbers[-1])
     text = _text(output, provider, numbers, facts, repetitions, budget)
     create_text(output, text)
-    out.print(f"study    {output}", markup=False, soft_wrap=True)
+    out.print(f"study    {output}")
     if provider in ON_THIS_MACHINE:
         planned = plan_study(output).plan
         minutes = round(planned.estimate_s / 60)
         out.print(
             f"plan     {len(planned.builds)} builds, {len(planned.trials)} trials, about {minutes} min"
         )
-    out.print(
-        f"next     study doctor {output}, then study run {output}", markup=False, soft_wrap=True
-    )
+    out.print(f"next     study doctor {output}\nthen     study run {output}")
 
 
 def _here(memory_gib: int | None) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def doctor(
     for check in checks():
         found.append(check)
         if not as_json:
-            out.print(check_line(check), soft_wrap=True)
+            out.print(check_line(check))
     faults = [check.fault for check in found if check.fault]
     if as_json:
         print_json(

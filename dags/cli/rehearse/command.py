@@ -94,7 +94,7 @@ def rehearse(
     if fit_s := budget or file.study.fit_s:
         within = fitted(spec, overrides, Earlier(file.study, runs), fit_s, planned)
         file = within.made.file
-        progress(err).print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
+        progress(err).print(f"budget: {within.chosen}")
     seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))
     if not as_json:
         _print_costs(seen)
@@ -119,7 +119,6 @@ def _print_costs(seen: Foreseen) -> None:
     out.print(
         f"simulated: {len(seen.plan.trials):,} trials in {most}about {duration(seen.most_s)}, "
         f"{seen.disk_mib / 1024:,.0f} GiB on the disks",
-        markup=False,
     )
 
 
@@ -142,4 +141,4 @@ def _print_decisions(found: Decisions) -> None:
         "Wrong claim",
     )
     out.print(rows_table(header, rows))
-    out.print(f"\nsimulated: {found.sentence}", markup=False, soft_wrap=True)
+    out.print(f"\nsimulated: {found.sentence}")

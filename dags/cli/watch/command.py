@@ -70,7 +70,7 @@ def watch(
         with ExitStack() as stack:
             if page:
                 stack.enter_context(page.served())
-                out.print(f"page     {page.url}", markup=False)
+                out.print(f"page     {page.url}")
             show = stack.enter_context(progress_display(out, found.plan))
             for seen in _seen(found):
                 show(seen)

@@ -19,8 +19,9 @@ from density_study.cluster.model.errors import BringUpError, InputError
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.airflow_home.home import project_root
-from density_study.dags.cli import main
+from density_study.dags.cli import console, main
 from density_study.dags.cli.plan_page import _cells as cells
+from density_study.dags.run_status.plain_console import PlainConsole
 from density_study.workloads.base.quantity import duration, seconds
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
@@ -188,8 +189,7 @@ def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
     assert f"tiny {run.id}: failed" in text
     assert "left     about" not in text
     assert "failed   somebody stopped it." in text
-    unfolded = text.replace("\n", "").replace(" ", "")  # a long folder is folded anywhere
-    assert f"study run {run.root}/study.yaml resumes it".replace(" ", "") in unfolded
+    assert f"    study run {run.root}/study.yaml" in text.splitlines(), "it can be copied"
     assert study("status") == text, "no clock runs on"
     assert not runs.has_ended(run)
 
@@ -300,6 +300,24 @@ def test_an_error_has_location_problem_and_remedy_but_no_traceback(
     assert shown == (
         "error: node w1: died.\nremedy: see its log.\n--- last lines of datanode ---\ndisk [full]\n"
     )
+
+
+def test_commands_of_a_remedy_are_never_folded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal, a line that is too wide for it has its commands on lines of their own."""
+    long = f"study run {'folder/' * 12}study.yaml --add-repetitions 4"
+    error = InputError("a fault.", "here", f"free the host, then `{long}`; or `study reap`.")
+    monkeypatch.setattr(console, "err", PlainConsole(stderr=True, width=60))
+    console.print_error(error)
+    assert capsys.readouterr().err == f"error: here: a fault.\nremedy: {error.remedy}\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(console, "err", PlainConsole(stderr=True, width=60))
+    console.print_error(error)
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "remedy: free the host, then", f"    {long}", "or", "    study reap",
+    ]  # fmt: skip
 
 
 @pytest.mark.thorough
