@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
 from rich.text import Text
 
 from density_study.cluster.state.events import Notified
@@ -35,7 +34,7 @@ def check_line(check: Check) -> Text:
 # ------------------------------------------------------------------------------------ status
 
 
-def status_page(status: Status) -> RenderableType:
+def status_page(status: Status) -> list[Text]:
     """State, step, elapsed and remaining time, failures, and the next command on a line of its own."""
     from density_study.workloads.execution.run import spec_of
 
@@ -70,12 +69,12 @@ def status_page(status: Status) -> RenderableType:
     if status.state == "interrupted":
         rows += [("next", "clean up:\nstudy reap"), ("or", f"resume it:\n{resume}")]
     rows += [("note", note) for note in status.notes]
-    return Group(
+    return [
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),
         *(Text(f"{name:<8} {text}".replace("\n", "\n    ")) for name, text in rows),
         *failure_lines(status.failures),
         *notification_lines(status.run),
-    )
+    ]
 
 
 def failure_lines(failures: Iterable[str]) -> Iterator[Text]:

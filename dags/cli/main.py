@@ -251,7 +251,7 @@ def status(run: Named = None, runs: Runs = RUNS, as_json: Json = False) -> None:
     if as_json:
         print_json(found.facts())
     else:
-        out.print(status_page(found))
+        out.print(*status_page(found), sep="\n")
 
 
 arrange(app)

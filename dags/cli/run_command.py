@@ -118,7 +118,7 @@ def run(
     for line in (*failure_lines(end.failures), *notification_lines(end.run)):
         out.print(line)
     if not end.succeeded:
-        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder")  # fmt: skip
+        out.print(f"failed: see {end.run.root / LOG} and records/*/logs in the same folder")
     raise typer.Exit(0 if end.succeeded else 1)
 
 

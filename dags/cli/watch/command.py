@@ -79,7 +79,7 @@ def watch(
     except KeyboardInterrupt:
         return
     ended = status_of(found)
-    out.print(status_page(ended))
+    out.print(*status_page(ended), sep="\n")
     if ended.state != "ok":
         raise typer.Exit(1)
 
