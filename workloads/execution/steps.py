@@ -15,7 +15,7 @@ from density_study.cluster.lifecycle.join import join
 from density_study.cluster.lifecycle.stand_up import stand_up
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
-from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.errors import HostLostError, StudyError, each_of
 from density_study.cluster.model.topology import ExistingTopology, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import provider_of, software_of
@@ -117,15 +117,15 @@ def carry_out(run: Run, step: Step) -> StepOutcome:
 
 
 def close_run(run: Run) -> None:
-    """Tear down everything of the run that still exists, and verify that it is gone. Safe to repeat.
+    """Tear down everything of the run that still exists, whichever build fails, and verify that it is gone.
 
-    If steps are left (the run was stopped), this releases the host. After the last step the run keeps the
-    host until `end_run`, because its analysis must not disturb another study's measurements. StudyError
-    names what could not be removed, and hosts that do not answer.
+    Safe to repeat. If steps are left (the run was stopped), this releases the host. After the last step the
+    run keeps the host until `end_run`, because its analysis must not disturb another study's measurements.
+    StudyError names what could not be removed, and hosts that do not answer.
     """
     with run.step_lock():
-        for build in (*run.plan.builds, COPIES):
-            tear_down(run.site(build), run.journal)
+        builds = (*run.plan.builds, COPIES)
+        each_of(builds, lambda build: tear_down(run.site(build), run.journal))
         release_hosts(run.tag, run.journal)  # other machines, which the analysis does not use
         if what_is_left(run):
             lease.release(run.tag)

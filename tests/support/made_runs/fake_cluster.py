@@ -33,7 +33,7 @@ class World:
     acts: list[str] = dataclasses.field(default_factory=list)
     fail_up: Callable[[str], BaseException | None] = lambda _: None
     fail_trial: Callable[[str], bool] = lambda _: False
-    fail_down: bool = False
+    fail_down: Callable[[str], bool] = lambda _: False
     made: set[str] = dataclasses.field(default_factory=set)
 
     def bring_up(self, site: Any, *_: Any, **__: Any) -> None:
@@ -46,7 +46,7 @@ class World:
     def tear_down(self, site: Any, journal: Journal) -> None:
         build = site.root.name
         self.acts.append(f"down {build}")
-        if self.fail_down:
+        if self.fail_down(build):
             raise TearDownError("still there.", site.tag, "look.")
         if build in self.made:  # as the real one: not for what never was
             journal.record(BuildDestroyed(build=build, tag=site.tag, proof={}))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.errors import BringUpError, StudyError, TearDownError
+from density_study.cluster.model.errors import BringUpError, SeveralError, StudyError
 from density_study.cluster.state.events import (
+    COPIES,
     StepStarted,
     TrialsCleared,
     TrialState,
@@ -157,11 +158,21 @@ def test_a_failed_tear_down_is_a_failed_step(run: Run, world: World) -> None:
     down = step_of(run, "down", build)
     for step in run.plan.steps[: down.index]:
         carry_out(run, step)
-    world.fail_down = True
+    world.fail_down = lambda _: True
     assert carry_out(run, down).outcome == "failed"
     assert in_use(run) == []
-    with pytest.raises(TearDownError):
+
+
+def test_closing_a_run_tries_each_build_and_reports_all_that_fail(run: Run, world: World) -> None:
+    first, second, *others = [*run.plan.builds, COPIES]
+    world.fail_down = lambda build: build in (first, second)
+    with pytest.raises(SeveralError) as caught:
         close_run(run)
+    assert [fault.where for fault in caught.value.faults] == [
+        run.site(first).tag,
+        run.site(second).tag,
+    ]
+    assert world.acts == [f"down {build}" for build in (first, second, *others)]
 
 
 @pytest.mark.parametrize("crash_after", [0, 1, 3, 7, 8, 10, 16])
