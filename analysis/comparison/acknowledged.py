@@ -47,13 +47,14 @@ class Acknowledged(Frozen):
     format: Literal[1] = 1
     known: tuple[Known, ...] = Field((), description="in the order in which they were acknowledged")
 
-    def since(self, number: str, until: str) -> str:
-        """The newest run up to `until` at which a level of this number began that is known; "" if none."""
+    def since(self, number: str, until: str | None = None) -> str:
+        """The newest run, up to `until`, at which a level of this number began that is known; "" if none."""
         return max(
             (
                 k.run
                 for k in self.known
-                if number in (k.number, _of_existing(k.number)) and k.run <= until
+                if number in (k.number, _of_existing(k.number))
+                and (until is None or k.run <= until)
             ),
             default="",
         )

@@ -44,7 +44,8 @@ def found(runs: Path) -> list[OpenRegression]:
 
 def ids(runs: Path) -> list[str]:
     """The numbers of run 2, as its comparison calls them."""
-    return [one.finding.id for one in results(runs)[0].newest.regressions]
+    (slow,) = (run for run in results(runs)[0].runs if run.facts.run == run_id(2))
+    return [one.finding.id for one in slow.regressions]
 
 
 def accept(runs: Path, **more: str) -> None:
@@ -61,6 +62,26 @@ def test_a_new_regression_is_open_and_has_no_owner(runs: Path) -> None:
     assert f"study compare {run_id(2)} --acknowledge REASON --owner NAME" in text
     whole(runs, nightly(3, 80.0))
     assert len(found(runs)) == 3, "a later run that was not compared hides nothing"
+
+
+def test_a_regression_stays_open_until_it_is_acknowledged(runs: Path) -> None:
+    """Run 3 is as slow as run 2, or as fast as run 1 was: its comparison shows no regression either way."""
+    compared = compare([nightly(2, 80.0)], nightly(3, 80.0), 0.05, october())
+    assert compared.headline and not compared.regressions
+    for ops_s in (80.0, 100.0):
+        report = whole(runs, nightly(3, ops_s)) / "report"
+        (report / "comparison.json").write_text(compared.model_dump_json())
+        after = found(runs)
+        assert [(one.found.facts.run, one.unseen) for one in after] == [(run_id(2), 1)] * 3
+        assert {one.then for one in after} <= {"×0.80", "×0.79", "×0.81"}
+        assert {float(one.now[1:]) for one in after} <= {
+            x / 100 for x in range(int(ops_s) - 3, int(ops_s) + 4)
+        }
+        assert "not shown by 1 later comparison" in re.sub("<.*?>", "", hub(runs))
+    names = ids(runs)
+    acknowledge(runs / "nightly", [Known(number=name, run=run_id(2)) for name in names[:1]])
+    acknowledge(runs / "nightly", [Known(number=name, run=run_id(3)) for name in names[1:2]])
+    assert len(found(runs)) == 1, "a later level that is known covers the earlier one"
 
 
 def test_what_is_accepted_is_not_open(runs: Path) -> None:
