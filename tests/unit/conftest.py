@@ -28,20 +28,3 @@ def free_port() -> int:
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     """The stack `toy`, not assembled yet, in a cache of this test only."""
     return install(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def short_queues(monkeypatch: pytest.MonkeyPatch) -> None:
-    """60 genomes in 16 draws: queues that take no time to simulate."""
-    from density_study.analysis.capacity.sizing import turnaround
-
-    monkeypatch.setattr(turnaround, "GENOMES", 60)
-    monkeypatch.setattr(turnaround, "SIMULATIONS", 16)
-
-
-@pytest.fixture(autouse=True)
-def whole_queues_are_slow(request: pytest.FixtureRequest) -> None:
-    """Tests of plans compare the search and the words; test_queues.py has the queue itself."""
-    item = request.node
-    if "analysis/capacity/" in item.nodeid and not item.get_closest_marker("slow"):
-        request.getfixturevalue("short_queues")
