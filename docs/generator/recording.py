@@ -2,6 +2,8 @@
 
     python -m docs.generator.recording record    # runs the quickstart study; for an idle machine
 
+If a command fails, what was recorded goes to first-report.failed.cast, and the page stays.
+
 The recording is an asciicast of version 2 (https://docs.asciinema.org/manual/asciicast/v2/), which
 `asciinema play docs/generator/first-report.cast` plays as well. Its commands write to a pipe: each of their
 lines stays, as in a log.
@@ -34,8 +36,9 @@ LONGEST_PAUSE_S = 2.0
 """The page shortens longer pauses. The file has the true times."""
 
 
-def record() -> list[Event]:
-    """Run the commands in a folder of their own, which the recording calls ~. SystemExit if one fails."""
+def record() -> tuple[list[Event], str]:
+    """Run the commands in a folder of their own, which the recording calls ~, up to the first that fails: then
+    also what failed, else ""."""
     begin_s, events = time.monotonic(), list[Event]()
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"COLUMNS": str(SIZE["width"]), "PYTHONUNBUFFERED": "1"}
@@ -50,14 +53,15 @@ def record() -> list[Event]:
                 for line in running.stdout:
                     events.append((time.monotonic() - begin_s, line.replace(folder, "~")))
             if running.returncode:
-                raise SystemExit("".join(text for _, text in events[-40:]))
-    return events
+                return events, f"{command} exited with {running.returncode}"
+    return events, ""
 
 
-def write_cast(events: list[Event], path: Path) -> None:
+def write_cast(events: list[Event], path: Path, failed: str = "") -> None:
+    """failed: marks the recording in its title."""
     header = {
         "version": 2, **SIZE, "timestamp": int(time.time()),
-        "title": "density-study: the first report",
+        "title": f"density-study: the first report{failed and f' (failed: {failed})'}",
         "idle_time_limit": LONGEST_PAUSE_S,
     }  # fmt: skip
     rows = [[round(at_s, 2), "o", text.replace("\n", "\r\n")] for at_s, text in events]
@@ -96,7 +100,11 @@ def page(path: Path = CAST) -> str:
 
 def main() -> None:
     if sys.argv[1:] == ["record"]:
-        write_cast(record(), CAST)
+        events, failed = record()
+        kept = CAST.with_suffix(".failed.cast") if failed else CAST
+        write_cast(events, kept, failed)
+        if failed:  # the page plays the last whole one
+            raise SystemExit(f"{failed}; what was recorded is in {kept}")
     PAGE.write_text(page(), encoding="utf-8")
 
 

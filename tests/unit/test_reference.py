@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from density_study.analysis.validity.rules import RULES
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.study.schema import study_schema
-from docs.generator import sample
+from docs.generator import recording, sample
 from docs.generator.cli_page import commands
 from docs.generator.pages import FOLDER, environment_variables, pages
 from docs.generator.rehearsed import known
@@ -52,6 +52,22 @@ def test_studies_that_decide_are_rehearsed_as_they_are_shipped() -> None:
     }
     assert len(rightly) >= 12
     assert {name for name, share in rightly.items() if share < 0.8} == set()
+
+
+def test_a_recording_keeps_what_it_has_when_a_command_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the last whole one, marked."""
+    monkeypatch.setattr(recording, "COMMANDS", ("study example", "study plan absent", "study list"))
+    monkeypatch.setattr(recording, "CAST", tmp_path / "first.cast")
+    monkeypatch.setattr(recording.sys, "argv", ["recording", "record"])
+    with pytest.raises(SystemExit, match="study plan absent exited with 2; .*failed.cast"):
+        recording.main()
+    header, events = recording.read_cast(tmp_path / "first.failed.cast")
+    assert str(header["title"]).endswith("(failed: study plan absent exited with 2)")
+    text = "".join(text for _, text in events)
+    assert text.startswith("$ study example\nquickstart\n") and "remedy: " in text
+    assert "study list" not in text and not (tmp_path / "first.cast").exists()
 
 
 def test_the_sample_report_decides_its_question(
