@@ -35,7 +35,7 @@ class ArgumentsTest {
   }
 
   private static void refused(String message, Runnable action) {
-    var failure = assertThrows(UsageException.class, action::run);
+    var failure = assertThrows(IllegalArgumentException.class, action::run);
     assertTrue(failure.getMessage().endsWith(message), failure.getMessage());
     assertTrue(failure.getMessage().startsWith("x: "), failure.getMessage());
   }

@@ -76,7 +76,7 @@ class PlacesTest {
     assertNull(Places.parse(new Arguments(List.of("restore"))));
     for (String wrong : List.of("2", "x", "", "-2", "0,,1")) {
       List<String> more = List.of("restore", "--servers", "a:1,b:1", "--places", wrong);
-      assertThrows(UsageException.class, () -> Places.parse(new Arguments(more)), wrong);
+      assertThrows(IllegalArgumentException.class, () -> Places.parse(new Arguments(more)), wrong);
     }
   }
 

@@ -38,10 +38,10 @@ class ReadBackTest {
     ReadBack ordered = (ReadBack) parse("--numbers", file.toString(), "--digits", "7");
     assertEquals("user0000004", ordered.keys().key(4));
     Files.writeString(file, "5 3 1\n");
-    UsageException wrong =
-        assertThrows(UsageException.class, () -> parse("--numbers", file.toString()));
+    IllegalArgumentException wrong =
+        assertThrows(IllegalArgumentException.class, () -> parse("--numbers", file.toString()));
     assertTrue(wrong.getMessage().contains("'5 3 1' is not FIRST LAST STEP"));
-    assertThrows(UsageException.class, () -> parse("--numbers", folder + "/none"));
+    assertThrows(IllegalArgumentException.class, () -> parse("--numbers", folder + "/none"));
   }
 
   private static Task parse(String... options) {

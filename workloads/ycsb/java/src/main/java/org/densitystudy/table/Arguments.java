@@ -59,7 +59,7 @@ final class Arguments {
         return number;
       }
     } catch (NumberFormatException wrong) {
-      throw (UsageException) wrong("--%s %s is not a whole number", name, text).initCause(wrong);
+      throw wrong(wrong, "--%s %s is not a whole number", name, text);
     }
     throw wrong("--%s %s is below %d", name, text, least);
   }
@@ -82,7 +82,11 @@ final class Arguments {
     }
   }
 
-  UsageException wrong(String format, Object... parts) {
-    return new UsageException(verb + ": " + String.format(format, parts));
+  IllegalArgumentException wrong(String format, Object... parts) {
+    return wrong(null, format, parts);
+  }
+
+  IllegalArgumentException wrong(Throwable cause, String format, Object... parts) {
+    return new IllegalArgumentException(verb + ": " + String.format(format, parts), cause);
   }
 }

@@ -96,7 +96,7 @@ record CreateTable(TableName table, ColumnFamilyDescriptor family, byte[][] spli
         return YcsbKeys.ordered(Integer.parseInt(numbers[1])).splitsInOrder(regions, records);
       }
     } catch (IndexOutOfBoundsException | NumberFormatException wrong) {
-      throw (UsageException) arguments.wrong("--ordered: %s", wrong.getMessage()).initCause(wrong);
+      throw arguments.wrong(wrong, "--ordered: %s", wrong.getMessage());
     }
     throw arguments.wrong("--ordered takes RECORDS,DIGITS, and no more regions than records");
   }
@@ -111,7 +111,7 @@ record CreateTable(TableName table, ColumnFamilyDescriptor family, byte[][] spli
             .toArray(byte[][]::new);
       }
     } catch (IndexOutOfBoundsException | NumberFormatException wrong) {
-      throw (UsageException) arguments.wrong("--contig: %s", wrong.getMessage()).initCause(wrong);
+      throw arguments.wrong(wrong, "--contig: %s", wrong.getMessage());
     }
     throw arguments.wrong("--contig takes NAME,BASES, and no more regions than bases");
   }
@@ -125,7 +125,7 @@ record CreateTable(TableName table, ColumnFamilyDescriptor family, byte[][] spli
         return new VariantStore(Integer.parseInt(numbers[0]), sites, seed).splits(regions);
       }
     } catch (IndexOutOfBoundsException | IllegalArgumentException wrong) {
-      throw (UsageException) arguments.wrong("--variants: %s", wrong.getMessage()).initCause(wrong);
+      throw arguments.wrong(wrong, "--variants: %s", wrong.getMessage());
     }
     throw arguments.wrong("--variants takes SAMPLES,SITES,SEED, and no more regions than sites");
   }

@@ -52,8 +52,7 @@ record LoadVariants(TableName table, byte[] family, Path vcf, Durability durabil
     try {
       return Durability.valueOf(name);
     } catch (IllegalArgumentException unknown) {
-      throw (UsageException)
-          arguments.wrong("--durability %s is none of HBase's", name).initCause(unknown);
+      throw arguments.wrong(unknown, "--durability %s is none of HBase's", name);
     }
   }
 }

@@ -63,11 +63,11 @@ record ReadBack(TableName table, List<Range> ranges, YcsbKeys keys) implements T
             ? YcsbKeys.ordered(arguments.number("digits", 1))
             : YcsbKeys.padded(1);
     Path file = Path.of(arguments.option("numbers"));
+    TableName table = arguments.table();
     try {
-      return new ReadBack(
-          arguments.table(), Files.readAllLines(file).stream().map(Range::parse).toList(), keys);
+      return new ReadBack(table, Files.readAllLines(file).stream().map(Range::parse).toList(), keys);
     } catch (IOException | IllegalArgumentException wrong) {
-      throw (UsageException) arguments.wrong("--numbers: %s", wrong.getMessage()).initCause(wrong);
+      throw arguments.wrong(wrong, "--numbers: %s", wrong.getMessage());
     }
   }
 

@@ -30,7 +30,7 @@ public final class TableTool {
           Map.ofEntries(
               Map.entry("balance", Balancer.Once::parse),
               Map.entry("balancer", Balancer::parse),
-              Map.entry("confine", Places.Confine::parse),
+              Map.entry("confine", Confine::parse),
               Map.entry("count", CountRows::parse),
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),
@@ -85,7 +85,7 @@ public final class TableTool {
     List<Named> tasks;
     try {
       tasks = parse(words);
-    } catch (UsageException | IllegalArgumentException wrong) {
+    } catch (IllegalArgumentException wrong) {
       err.println("table-tool: " + wrong.getMessage());
       return 2;
     }
@@ -120,7 +120,7 @@ public final class TableTool {
   private static Named task(List<String> words) {
     if (words.isEmpty() || !VERBS.containsKey(words.get(0))) {
       String given = words.isEmpty() ? "no command" : words.get(0) + " is not a command";
-      throw new UsageException(given + "; the commands are " + VERBS.keySet());
+      throw new IllegalArgumentException(given + "; the commands are " + VERBS.keySet());
     }
     Arguments arguments = new Arguments(words);
     Task task = VERBS.get(words.get(0)).apply(arguments);
