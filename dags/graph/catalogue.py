@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -101,11 +102,15 @@ def _made(path: Path) -> str:
     from density_study.cluster.model.errors import StudyError
     from density_study.dags.stages.outline import outline_of
     from density_study.workloads.planning.planned_study import outlined_study
+    from density_study.workloads.study.study_file import read_study
 
     try:
         planned = outlined_study(path)
         return outline_of(planned.study, planned.plan).to_json()
     except StudyError as error:
+        with suppress(StudyError):
+            read_study(path, recorded=True)
+            return f"{_FAULT}{error} It was valid earlier: `study run {path}` resumes a run of it."
         return f"{_FAULT}{error}"
     except Exception as error:  # a workload of another package; the other studies keep their DAGs
         return f"{_FAULT}{path}: {type(error).__name__}: {error}"

@@ -22,7 +22,7 @@ from density_study.dags.stages.study_stages import absolute, reap
 from density_study.dags.stages.task_names import ANALYSIS, FINISHED, cleared_trials, pending_trials
 from density_study.workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
 from density_study.workloads.execution.run import Run, load_run, run_of
-from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.plan import ANEW, Plan
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import read_study
 
@@ -53,7 +53,10 @@ def opened(asked: Asked) -> str | None:
     run again, to measure them again. Clear of only the analysis needs no cluster and no host.
     """
     spec, runs = absolute(asked.spec), absolute(asked.runs)
-    study = read_study(spec).study
+    file = read_study(spec)
+    study = file.study
+    for warning in file.warnings:  # the next version refuses what has another name now
+        log.warning("%s", warning)
     if study.fit_s:
         raise InputError(
             "its tasks are not known: with the key `budget` and no `repetitions`, its test cases are chosen "
@@ -136,7 +139,8 @@ def check_fits(study: Study, plan: Plan, steps: str) -> None:
         "the run's plan has other builds or trials than this DAG.",
         f"study {study.study!r}",
         "if a disk has `disk_type: auto`, write its disk type; if the study file was just edited, wait until "
-        "Airflow has read it; if `study run` extended an unfinished run, finish it with `study run`.",
+        "Airflow has read it; if `study run` extended the unfinished run, or an earlier version began it, "
+        f"finish it with `study run`, or {ANEW}.",
     )
 
 

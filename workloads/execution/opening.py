@@ -30,6 +30,7 @@ from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import ASKED, Run, has_ended, import_of, load_run
 from density_study.workloads.planning.plan import (
+    ANEW,
     Extension,
     Plan,
     extended,
@@ -234,7 +235,7 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
             raise InputError(
                 "the run cannot be resumed: its folder is read-only for this user.",
                 str(run.root),
-                "resume it as the user who owns it, or start a new run with --fresh.",
+                f"resume it as the user who owns it, or {ANEW}.",
             )
         if not locked and state:
             raise busy(run.root, replace(state, state="alive"))
@@ -265,7 +266,7 @@ def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | 
         raise InputError(
             "the newest run of this study is unfinished and was started with other options.",
             str(newest.root),
-            "finish it first (study run SPEC), or start a new run with --fresh.",
+            f"finish it first (`study run SPEC`), or {ANEW}.",
         )
     return newest, newest.plan
 

@@ -43,6 +43,7 @@ from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.study import Study
 
 FORMAT: Literal[1] = 1
+ANEW = "start a new run: `study run SPEC --fresh`, or `fresh` in Airflow"
 StepKind = Literal["up", "trial", "down"]
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 17.0  # measured: 15 s with one worker on two idle cores, 16 s with two
@@ -195,7 +196,7 @@ def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
         raise InputError(
             "how often this run looks at its questions was fixed before the data, so no look can be added.",
             f"study {plan.study!r}, key repetitions",
-            "start a new run with a larger at_most: study run SPEC --fresh.",
+            f"choose a larger at_most, and {ANEW}.",
         )
     test_cases = chosen(study.test_cases(), extension.only)
     _check_topologies(test_cases, tuple(plan.topologies.values()), study.leave_out)
@@ -375,10 +376,10 @@ def read_plan(path: Path) -> Plan:
         raise StudyError(
             f"this is not a plan: {' '.join(str(error).split())[:200]}.",
             str(path),
-            "restore it from a backup, or start a new run with --fresh.",
+            f"restore it from a backup, or {ANEW}.",
         ) from error
     raise StudyError(
         f"the plan has format {repr(found)[:40]}; this version reads format {FORMAT}.",
         str(path),
-        "use the version of the program that wrote it, or start a new run with --fresh.",
+        f"use the version of the program that wrote it, or {ANEW}.",
     )

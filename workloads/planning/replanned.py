@@ -13,7 +13,7 @@ from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login
 from density_study.cluster.render.names import check_path
-from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
+from density_study.workloads.planning.plan import ANEW, Plan, extended, make_plan, plan_text
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
 from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS
 from density_study.workloads.study.providers.registry import rules_of
@@ -53,7 +53,7 @@ def _differs(root: Path, why: str) -> InputError:
     return InputError(
         f"its plan is not the plan of its study: {why.rstrip('.')}.",
         str(root / "plan.json"),
-        "start a new run: study run SPEC --fresh.",
+        f"{ANEW}.",
     )
 
 

@@ -135,6 +135,18 @@ def test_an_invalid_file_names_file_line_and_key_and_hides_no_other(
     assert planned.count(bad) == 1, "a fault is cached too"
 
 
+def test_a_file_that_was_valid_for_an_earlier_version_says_how_its_run_is_finished(
+    folder: Path,
+) -> None:
+    old, never = folder / "old.yaml", folder / "never.yaml"
+    old.write_text(STUDY + "stack: {hadoop: 2.10.2}\n")
+    never.write_text(STUDY + "stack: {hadop: 3.4.2}\n")
+    hint = "It was valid earlier: `study run {}` resumes a run of it."
+    fault = read_outline(old).fault
+    assert "this project runs Hadoop 3" in fault and fault.endswith(hint.format(old))
+    assert "valid earlier" not in read_outline(never).fault
+
+
 def test_a_study_name_belongs_to_the_first_file(folder: Path) -> None:
     (folder / "a.yaml").write_text(STUDY)
     (folder / "b.yaml").write_text(STUDY)

@@ -228,6 +228,17 @@ def test_a_plan_with_other_trials_than_the_dag_is_refused() -> None:
     with pytest.raises(InputError, match="other builds or trials") as caught:
         check_fits(study(), fewer, steps_of(made))
     assert "disk_type: auto" in caught.value.remedy
+    assert "an earlier version began it, finish it with `study run`" in caught.value.remedy
+    assert "or `fresh` in Airflow" in caught.value.remedy
+
+
+def test_old_names_in_a_study_are_named_in_the_tasks_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    spec = tmp_path / "quickstart.yaml"
+    spec.write_text(QUICKSTART.read_text().replace("disk_type: auto", "medium: auto"))
+    assert opened(asked(tmp_path, spec=str(spec)))
+    assert [line for line in caplog.messages if "medium is the old name of disk_type" in line]
 
 
 def test_the_owner_is_the_embedded_scheduler_else_the_dag_run(
