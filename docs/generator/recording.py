@@ -37,8 +37,8 @@ LONGEST_PAUSE_S = 2.0
 
 
 def record() -> tuple[list[Event], str]:
-    """Run the commands in a folder of their own, which the recording calls ~, up to the first that fails: then
-    also what failed, else ""."""
+    """Run the commands in a folder of their own, which the recording calls ~, up to the first that fails; and
+    what failed, or ""."""
     begin_s, events = time.monotonic(), list[Event]()
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"COLUMNS": str(SIZE["width"]), "PYTHONUNBUFFERED": "1"}

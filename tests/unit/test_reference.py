@@ -61,12 +61,12 @@ def test_a_recording_keeps_what_it_has_when_a_command_fails(
     monkeypatch.setattr(recording, "COMMANDS", ("study example", "study plan absent", "study list"))
     monkeypatch.setattr(recording, "CAST", tmp_path / "first.cast")
     monkeypatch.setattr(recording.sys, "argv", ["recording", "record"])
-    with pytest.raises(SystemExit, match="study plan absent exited with 2; .*failed.cast"):
+    with pytest.raises(SystemExit, match=r"study plan absent exited with 2; .*failed\.cast"):
         recording.main()
     header, events = recording.read_cast(tmp_path / "first.failed.cast")
     assert str(header["title"]).endswith("(failed: study plan absent exited with 2)")
     text = "".join(text for _, text in events)
-    assert text.startswith("$ study example\nquickstart\n") and "remedy: " in text
+    assert text.startswith("$ study example\n") and "\nquickstart\n" in text and "remedy: " in text
     assert "study list" not in text and not (tmp_path / "first.cast").exists()
 
 

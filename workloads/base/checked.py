@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
-from itertools import chain
+from functools import cache, partial
+from itertools import chain, takewhile
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ValidationInfo
@@ -178,40 +180,65 @@ def _sentence(error: Any, key: str) -> str:
     return f"{message}, not {_SHOWN.repr(error['input'])}."
 
 
-def similar_key(location: Sequence[str | int], model: type[BaseModel]) -> str | None:
-    """The key that is most similar to the unknown one at `location`, of those that may stand there; or else
-    where the model has that key, as ssh.port; or else the most similar one of all of the model."""
+def similar_key(
+    location: Sequence[str | int],
+    model: type[BaseModel],
+    old_names: Mapping[str, str] = MappingProxyType({}),
+) -> str | None:
+    """What the unknown key at `location` is meant to be: a key that may stand there, or the place where the
+    model has it, as ssh.port. old_names: old name -> key."""
     whole = _schema(model)
     here, unknown = [whole], str(location[-1])[:40]
     for part in location[:-1]:
         here = list(chain.from_iterable(_inner(one, part, whole) for one in here))
-    known = _keys(here) - {unknown}
-    longer = sorted(key for key in known if key.startswith(unknown) and len(unknown) > 2)
-    near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.6) or longer
-    if near or unknown in _places(model):
-        return near[0] if near else _places(model)[unknown]
-    every = _keys([whole, *whole.get("$defs", {}).values()])
-    return next(iter(get_close_matches(unknown, sorted(every), n=1, cutoff=0.75)), None)
+    name = old_names.get(unknown, unknown)
+    known, places = _keys(here) - {unknown}, _places(model)
+    longer = sorted(key for key in known if key.startswith(name) and len(name) > 2)
+    near = [name] if name in known else _similar(name, known, 0.75) or longer
+    if not near and name not in places:
+        near = _similar(name, known, 0.6)
+    if near:
+        return near[0]
+    found = [name] if name in places else _similar(unknown, {*places, *old_names}, 0.75)
+    return _nearest(places[old_names.get(found[0], found[0])], location) if found else None
+
+
+def _similar(name: str, known: Collection[str], cutoff: float) -> list[str]:
+    """The most similar one, if any: one of the same letters before all others."""
+    swapped = [key for key in sorted(known) if sorted(key) == sorted(name)]
+    return swapped[:1] or get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
+
+
+_Place = tuple[str | int, ...]
+"""Keys from the model down; 0 for any entry of a list."""
+
+
+def _nearest(places: Sequence[_Place], location: Sequence[str | int]) -> str:
+    """The place that has most of its way in common with `location`; the least deep one of several."""
+    way = [0 if isinstance(part, int) else part for part in location[:-1]]
+    shared = partial(map, operator.eq, way)
+    best = max(places, key=lambda place: sum(takewhile(bool, shared(place))))
+    return dotted(best).replace("[0]", "[]") if best[1:] else f"{best[0]} at the top of the file"
 
 
 @cache
-def _places(model: type[BaseModel]) -> dict[str, str]:
-    """Each key -> where it stands, the least deep place first: ssh.port, hosts[].disks[].path."""
+def _places(model: type[BaseModel]) -> dict[str, list[_Place]]:
+    """Each key -> where it stands, the least deep place first."""
     whole = _schema(model)
-    found: dict[str, str] = {}
-    seen, level = set[int](), [("", whole)]
+    found: dict[str, list[_Place]] = {}
+    level: list[tuple[_Place, dict[str, Any], frozenset[int]]] = [((), whole, frozenset())]
     while level:
         inner = []
-        for at, schema in level:
+        for at, schema, above in level:
             for form in _forms(schema, whole):
-                if id(form) in seen:
+                if id(form) in above:
                     continue
-                seen.add(id(form))
+                below = above | {id(form)}
                 for key, one in form.get("properties", {}).items():
-                    found.setdefault(key, f"{at}.{key}".lstrip("."))
-                    inner.append((f"{at}.{key}", one))
+                    found.setdefault(key, []).append((*at, key))
+                    inner.append(((*at, key), one, below))
                 if isinstance(form.get("items"), dict):
-                    inner.append((f"{at}[]", form["items"]))
+                    inner.append(((*at, 0), form["items"], below))
         level = inner
     return found
 

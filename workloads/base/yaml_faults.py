@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +29,15 @@ def fault_of(
     document: Document,
     model: type[BaseModel],
     reference: str,
+    old_names: Mapping[str, str],
     overridden: Sequence[str] = (),
 ) -> InputError:
-    """The only fault, or a FaultsError of all. reference: what lists the keys of `model`. overridden: dotted
-    keys whose values are not the file's."""
+    """The only fault, or a FaultsError of all. reference: what lists the keys of `model`. old_names: old name
+    -> key. overridden: dotted keys whose values are not the file's."""
     causes = list(_causes(error))
     faults = list[InputError]()
     for location, cause in causes:
-        remedy = _remedy(cause, location, model, reference)
+        remedy = _remedy(cause, location, model, reference, old_names)
         what = sentence(cause, dotted(location))
         faults.append(InputError(what, place_of(document, location, overridden), remedy))
         if sum(len(str(one)) for one in faults) > MOST_LETTERS:
@@ -74,9 +75,15 @@ def place_of(document: Document, location: Sequence[object], overridden: Sequenc
     return f"{document.name}:{document.line_of(location)}" + (f", key {key}" if key else "")
 
 
-def _remedy(cause: Any, location: Sequence[Any], model: type[BaseModel], reference: str) -> str:
+def _remedy(
+    cause: Any,
+    location: Sequence[Any],
+    model: type[BaseModel],
+    reference: str,
+    old_names: Mapping[str, str],
+) -> str:
     is_key = cause["type"] == UNKNOWN
-    similar = similar_key(location, model) if is_key else similar_value(cause)
+    similar = similar_key(location, model, old_names) if is_key else similar_value(cause)
     hint = "check the spelling;" if is_key else "correct the value;"
     hint = hint if similar is None else f"{_MEANT} {similar}?"
     return f"{hint} {reference} lists every key with its unit."

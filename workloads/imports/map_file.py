@@ -14,7 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
 from density_study.workloads.imports.map_model import ImportMap
-from density_study.workloads.study.renamed_keys import OF_MAPS, rename_keys
+from density_study.workloads.study.renamed_keys import OF_MAPS, old_names, rename_keys
 from density_study.workloads.study.schema import schema_of
 
 REFERENCE = "the page Import map"
@@ -48,7 +48,7 @@ def read_map(path: Path, checks: Collection[str]) -> MapFile:
     try:
         file = MapFile(ImportMap.model_validate(document.value), text, document)
     except ValidationError as error:
-        raise fault_of(error, document, ImportMap, REFERENCE) from error
+        raise fault_of(error, document, ImportMap, REFERENCE, old_names(OF_MAPS)) from error
     for check, why in file.map.accept.items():
         where = file.place("accept", check)
         if check not in checks:

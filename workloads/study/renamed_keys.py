@@ -38,6 +38,16 @@ OF_CATALOGUES: Renamed = {
 }
 
 
+_FORMER = {"blocks": "repetitions", "sla": "slo", "cost_trials": "overhead_trials"}
+"""Old names that are read no more."""
+
+
+def old_names(renamed: Renamed = RENAMED) -> dict[str, str]:
+    """Old name -> new name, wherever it stands: for hints at unknown keys."""
+    former = _FORMER if renamed is RENAMED else {}
+    return former | {old: new for names in renamed.values() for old, new in names.items()}
+
+
 def rename_keys(
     value: dict[str, Any], document: Document, renamed: Renamed = RENAMED
 ) -> tuple[str, ...]:

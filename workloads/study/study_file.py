@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import InputError, SeveralError, StudyEr
 from density_study.workloads.base.checked import RECORDED
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
-from density_study.workloads.study.renamed_keys import rename_study
+from density_study.workloads.study.renamed_keys import old_names, rename_study
 from density_study.workloads.study.study import Study
 
 REFERENCE = "`study schema`"
@@ -80,7 +80,7 @@ def parse_study(
     try:
         study = Study.model_validate(value, context=RECORDED if recorded else None)
     except ValidationError as error:
-        raise fault_of(error, document, Study, REFERENCE, overridden) from error
+        raise fault_of(error, document, Study, REFERENCE, old_names(), overridden) from error
     kept = yaml.safe_dump(value, sort_keys=False) if overrides else text
     return StudyFile(study, kept, document, overridden, warnings)
 

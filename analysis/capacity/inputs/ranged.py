@@ -16,7 +16,7 @@ from density_study.analysis.capacity.plan.plan import Quantiles
 from density_study.cluster.model.plain import plain
 from density_study.workloads.base.yaml_faults import fault_of
 from density_study.workloads.base.yaml_text import Document, read_yaml
-from density_study.workloads.study.renamed_keys import OF_CATALOGUES, rename_keys
+from density_study.workloads.study.renamed_keys import OF_CATALOGUES, old_names, rename_keys
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,8 @@ class FiniteModel(BaseModel):
         try:
             found = cls.model_validate(document.value)
         except ValidationError as error:
-            raise fault_of(error, document, cls, "the page Capacity files") from error
+            known = old_names(OF_CATALOGUES)
+            raise fault_of(error, document, cls, "the page Capacity files", known) from error
         found.check_slips(document)
         return found
 

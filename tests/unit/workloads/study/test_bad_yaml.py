@@ -138,6 +138,49 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
         # it stands elsewhere
         ("roles:", "port: 2222\n    roles:", "hosts[0].port", "did you mean ssh.port?"),
         ("seed:", "jump: bastion\nseed:", "jump", "did you mean ssh.jump?"),
+        (
+            "roles:",
+            "seed: 1\n    roles:",
+            "hosts[0].seed",
+            "did you mean seed at the top of the file?",
+        ),
+        # nearer than a key of another workload, and than one of the file that is a little similar (question)
+        (
+            "mixes:",
+            "request_distribution: {duration: 1 s}\n      mixes:",
+            "workloads[1].ycsb.request_distribution.duration",
+            "did you mean workloads[].ycsb.duration?",
+        ),
+        (
+            "seed:",
+            "connections: 1\nseed:",
+            "connections",
+            "did you mean workloads[].ycsb.connections?",
+        ),
+        # misspelt, and it stands elsewhere
+        (
+            "seed:",
+            "durtaion: 17 s\nseed:",
+            "durtaion",
+            "did you mean workloads[].genomics.duration?",
+        ),
+        ("seed:", "qeuue: ssd\nseed:", "qeuue", "did you mean queue?"),
+        # old names: where the new one stands, misspelt, and no more read
+        (
+            "roles:",
+            "medium: flash\n    roles:",
+            "hosts[0].medium",
+            "did you mean hosts[].disks[].disk_type?",
+        ),
+        ("seed:", "medium: flash\nseed:", "medium", "did you mean factors.disk_type?"),
+        ("disk_type: auto", "mediun: auto", "hosts[0].disks[0].mediun", "did you mean disk_type?"),
+        (
+            "seed:",
+            "isolation: {}\nseed:",
+            "isolation",
+            "did you mean workloads[].genomics.noisy_neighbour?",
+        ),
+        ("repetitions: 1", "blocks: 1", "blocks", "did you mean repetitions?"),
     ],
 )
 def test_the_error_for_a_misspelt_key_suggests_one_that_may_stand_there(
