@@ -20,19 +20,15 @@ class PlainConsole(Console):
     rich itself stay. Text is never folded. On a terminal, a line that is wider has its commands apart."""
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
-        super().__init__(
-            stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=True
-        )
+        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        apart = commands_apart if self.is_terminal else None
-        super().print(
-            *(
-                apart(one, self.width) if apart and isinstance(one, str | Text) else one
-                for one in objects
-            ),
-            **options,
-        )
+        # tables and live views keep to the width
+        if all(isinstance(one, str | Text) for one in objects):
+            options.setdefault("soft_wrap", True)
+            if self.is_terminal:
+                objects = tuple(commands_apart(one, self.width) for one in objects)
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(plain(text), **options)  # before its width is measured
