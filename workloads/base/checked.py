@@ -191,16 +191,16 @@ def similar_key(
     here, unknown = [whole], str(location[-1])[:40]
     for part in location[:-1]:
         here = list(chain.from_iterable(_inner(one, part, whole) for one in here))
-    name = old_names.get(unknown, unknown)
     known, places = _keys(here) - {unknown}, _places(model)
+    name = old_names.get(unknown, unknown)
     longer = sorted(key for key in known if key.startswith(name) and len(name) > 2)
-    near = [name] if name in known else _similar(name, known, 0.75) or longer
-    if not near and name not in places:
-        near = _similar(name, known, 0.6)
-    if near:
+    if near := [name] if name in known else _similar(name, known, 0.75) or longer:
         return near[0]
-    found = [name] if name in places else _similar(unknown, {*places, *old_names}, 0.75)
-    return _nearest(places[old_names.get(found[0], found[0])], location) if found else None
+    old = {each for each, new in old_names.items() if new in places}
+    if found := [name] if name in places else _similar(unknown, {*places, *old}, 0.75):
+        meant = old_names.get(found[0], found[0])
+        return meant if meant in known else _nearest(places[meant], location)
+    return next(iter(_similar(unknown, known, 0.6)), None)
 
 
 def _similar(name: str, known: Collection[str], cutoff: float) -> list[str]:

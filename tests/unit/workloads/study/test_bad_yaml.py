@@ -147,22 +147,22 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
         # nearer than a key of another workload, and than one of the file that is a little similar (question)
         (
             "mixes:",
-            "request_distribution: {duration: 1 s}\n      mixes:",
-            "workloads[1].ycsb.request_distribution.duration",
+            "client: {duration: 1 s}\n      mixes:",
+            "workloads[1].ycsb.client.duration",
             "did you mean workloads[].ycsb.duration?",
         ),
         (
             "seed:",
             "connections: 1\nseed:",
             "connections",
-            "did you mean workloads[].ycsb.connections?",
+            "did you mean workloads[].ycsb.client.connections?",
         ),
         # misspelt, and it stands elsewhere
         (
             "seed:",
             "durtaion: 17 s\nseed:",
             "durtaion",
-            "did you mean workloads[].genomics.duration?",
+            "did you mean workloads[].ycsb.duration?",
         ),
         ("seed:", "qeuue: ssd\nseed:", "qeuue", "did you mean queue?"),
         # old names: where the new one stands, misspelt, and no more read
@@ -178,7 +178,7 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
             "seed:",
             "isolation: {}\nseed:",
             "isolation",
-            "did you mean workloads[].genomics.noisy_neighbour?",
+            "did you mean workloads[].ycsb.noisy_neighbour?",
         ),
         ("repetitions: 1", "blocks: 1", "blocks", "did you mean repetitions?"),
     ],
