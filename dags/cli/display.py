@@ -48,7 +48,8 @@ def status_page(status: Status) -> list[Text]:
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(seen.kept.until))
         rows[1:] = [("kept", f"{seen.kept.build}, until {until}; study down takes it down before")]
     elif status.state == "running":
-        rows += [("now", headline(seen)), ("left", f"about {duration(seen.remaining_s)}")]
+        now = " · ".join(filter(None, (headline(seen), seen.doing)))
+        rows += [("now", now), ("left", f"about {duration(seen.remaining_s)}")]
     if status.stopped:
         rows.append(("next", f"resume it:\n{resume}"))
     if status.state == "unknown":
