@@ -198,7 +198,7 @@ def test_status_of_a_running_bring_up_names_its_phase(spec: Path) -> None:
     run = open_run(spec, owner=Owner.of_process(os.getpid()))
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     run.journal.write("phases-started", build="b", tag=run.tag, names=["create"])
-    assert re.search(r"^now      step 1/\d+: up b · create, \d s$", study("status"), re.M)
+    assert re.search(r"^now      step 1/\d+: up \S+ · create, \d+ s$", study("status"), re.M)
 
 
 def test_watch_shows_the_steps_until_the_run_ends(spec: Path) -> None:
