@@ -27,7 +27,7 @@ _TAIL = 20_000
 SUFFIX = "-deep"
 """Added to the study's name: its own runs must not resume this one."""
 _YCSB = {
-    "records": [1], "mixes": ["load", "c"], "threads": [1], "regions_per_server": 1, "duration": "3 s",
+    "records": [1], "mixes": ["load", "c"], "threads": [1], "regions_per_server": 1, "duration": "10 s",
     "warm_up": "1 s", "warm_up_client": "off", "warm_up_daemons": "off",
 }  # fmt: skip
 _DFSIO = {"modes": ["write"], "files": 1, "file_size": "1 MiB"}

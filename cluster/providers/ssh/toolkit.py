@@ -25,6 +25,7 @@ _MODULES = (
     "cluster/model/errors.py",
     "cluster/model/host.py",
     "cluster/model/network.py",
+    "cluster/model/plain.py",
     "cluster/model/transport.py",
     "cluster/model/versions.py",
     "cluster/providers/__init__.py",
