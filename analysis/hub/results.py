@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
@@ -63,11 +64,11 @@ class HubStudy:
     def newest(self) -> HubRun:
         return self.runs[-1]
 
-    @property
+    @cached_property
     def analysed(self) -> tuple[Summary, ...]:
         return tuple(run.summary for run in self.runs if run.summary is not None)
 
-    @property
+    @cached_property
     def change_points(self) -> tuple[ChangePoint, ...]:
         return change_points(self.analysed)
 

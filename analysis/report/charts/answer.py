@@ -23,14 +23,15 @@ def answer(view: View) -> Figure | None:
     seen = list(_seen(view))
     if not seen:
         return None
+    limits = _limits(view, seen)
     chart = by_density(
         view,
         **titled("answer", label=seen[0].test_case.label, what=_varied(view), memory=_memory(view)),
         panel=_panel,
         table=("Number", _words),
-        notes=(*_sought(seen), *notes(view, seen, "number")),
+        notes=(*_sought(seen, bool(limits)), *notes(view, seen, "number")),
         joined=True,
-        limits=_limits(view, seen),
+        limits=limits,
         height_px=232,
     )
     return draw(chart, seen, view)
@@ -43,12 +44,14 @@ def _memory(view: View) -> str:
     return "" if others else "Total memory is the same in every variant. "
 
 
-def _sought(seen: Sequence[Observation]) -> Iterator[str]:
-    """A latency far below its limit looks like a fault of the search, unless one knows its steps."""
+def _sought(seen: Sequence[Observation], has_limit: bool) -> Iterator[str]:
+    """A latency far below its limit looks like a fault of the search, unless one knows its steps.
+    has_limit: whether a panel shows it."""
+    line = "; the dashed line is the limit" if has_limit else ""
     for sought in dict.fromkeys(one.test_case.sought for one in seen if one.test_case.sought):
         yield (
-            f"A search found each rate: the {sought}. Latency and CPU are those at that rate; the dashed "
-            "line is the limit. At the next higher rate that was tried, a limit no longer held; see Searches."
+            f"A search found each rate: the {sought}. Latency and CPU are those at that rate{line}. At the "
+            "next higher rate that was tried, a limit no longer held; see Searches."
         )
 
 

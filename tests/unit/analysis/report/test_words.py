@@ -166,6 +166,11 @@ def test_the_limit_of_a_search_is_a_line_in_the_panel_of_its_latency() -> None:
     assert not any(lines.values())
     panel = next(one for one in figure.panels if one.id == "answer-intended")
     assert "limit: 20.0\xa0ms" in panel.svg and "stroke-dasharray" in panel.svg
+    for cases, has_line in ((test_cases, True), (summary.test_cases, False)):
+        sought = tuple(one.model_copy(update={"sought": "highest rate"}) for one in cases)
+        figure = answer(View(found.model_copy(update={"test_cases": sought})))
+        assert figure is not None
+        assert ("dashed line" in " ".join(figure.notes)) == has_line
 
 
 def test_nodes_have_symbols_of_their_own_while_there_are_shapes() -> None:
