@@ -153,7 +153,7 @@ def between_maps(seconds: Seconds, attempts: pd.DataFrame, tasks_s: float, start
     """The seconds with less than half as many working maps as usual. attempts: with start_epoch_s and
     finish_epoch_s. tasks_s: the sum of the times in which maps read or wrote; before that they start JVMs."""
     begun_s, ended_s = (attempts[name] - start_s for name in ("start_epoch_s", "finish_epoch_s"))
-    start_up_s = max(0.0, (float((ended_s - begun_s).sum()) - tasks_s) / len(attempts))
+    start_up_s = max(0.0, float((ended_s - begun_s).sum()) - tasks_s) / max(len(attempts), 1)
     within = range(seconds.first, seconds.first + seconds.count)
     at_work = np.zeros(seconds.count)
     for begin, end in zip(begun_s + start_up_s, ended_s, strict=True):
