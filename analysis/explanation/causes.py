@@ -12,6 +12,9 @@ from density_study.analysis.explanation.course import IDLE, Array, Place, Series
 from density_study.analysis.explanation.rules import Rule, margins, rules
 from density_study.analysis.explanation.words import compared, several
 
+LEAST_TAKEN = 0.25
+"""Of the work that was lost, the share of the cores that must have been taken: a host that lacks a twentieth
+of them still does most of its work, though some of it waits."""
 Kind = Literal["spell", "trials"]
 """What the values of a series are compared with."""
 Shown = tuple[Sequence[Place], str]
@@ -75,9 +78,8 @@ def judged(
             usual, deviation = centre[rows, None], spread[rows, None]
             down = np.array(sign.down)
             found = margins(value[rows], usual, deviation, limit.least, limit.factor, down)
-            yield Judged(
-                rule, rows, np.where(idle(series, limit.load, rows, value, centre), 0.0, found)
-            )
+            no_news = idle(series, limit.load, rows, value, centre) | (value[rows] < limit.floor)
+            yield Judged(rule, rows, np.where(no_news, 0.0, found))
 
 
 def strongest(signs: Iterable[Judged], columns: int) -> Mapping[Rule, Array]:
@@ -96,11 +98,16 @@ def held(
     value: Array,
     centre: Array,
     among: str,
+    lost: float,
 ) -> Iterator[Cause]:
-    """The rules of which a sign shows in the only column, without those that hold by coincidence."""
+    """The rules of which a sign shows in the only column, without those that hold by coincidence. lost: share
+    of the usual work that was not done."""
     of_rule: dict[Rule, list[Shown]] = {}
     for one in signs:
-        shown = one.rows[one.margins[:, 0] > 1]
+        beyond = one.margins[:, 0] > 1
+        if one.rule.takes_cores:
+            beyond &= value[one.rows] - centre[one.rows] >= 100 * LEAST_TAKEN * lost
+        shown = one.rows[beyond]
         if len(shown) and one.rule not in coincidence:
             of_rule.setdefault(one.rule, []).append(told(series, shown, value, centre, among))
     for rule, texts in of_rule.items():

@@ -51,6 +51,17 @@ def calls_of_others(done: Array, found: Mapping[Place, Array]) -> Iterator[tuple
         )
 
 
+def handlers_of_others(
+    threads: float, found: Mapping[Place, Array]
+) -> Iterator[tuple[Place, Array]]:
+    """Handlers of RegionServers at work beyond one for each thread of the clients, which waits for its call:
+    long calls of others are few, and keep many. threads: those of all clients."""
+    at_work = [values for place, values in found.items() if place.quantity == "active_handlers"]
+    if at_work:
+        beyond = np.maximum(np.sum(at_work, axis=0) - threads, 0.0)
+        yield Place("handlers_of_others", "", "the RegionServers"), beyond
+
+
 def silent_client(
     seconds: Seconds, intervals: pd.DataFrame, start_s: float
 ) -> Iterator[tuple[Place, Array]]:

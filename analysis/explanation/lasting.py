@@ -108,6 +108,7 @@ def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[Shown]:
         far = np.abs(logs - centre) > SPREADS * spread
         centre = np.exp(centre)
         beyond = far & (margins(value, centre, none, limit.least, factor, down) > 1)
+        beyond &= value >= limit.floor
         # where many are beyond, the others are no measure
         if 0 < beyond.sum() <= max(1, len(equals) // 3):
             known = np.full((2, len(series.places)), np.nan)
@@ -282,7 +283,9 @@ class Group:
         centre, _ = self._usual
         among = "in the median trial"
         by_chance = coincidences(most, windows)
-        found = held(self.series, here, by_chance, value[:, 0], centre, among)
+        rate, _ = centre_and_spread(self.rate)
+        lost = max(0.0, 1 - self.rate[trial] / rate)
+        found = held(self.series, here, by_chance, value[:, 0], centre, among, lost)
         return ranked((replace(c, evidence=f"{c.evidence}; {slow}") for c in found), self.nodes)
 
     def _judged(self, value: Array) -> Iterator[Judged]:

@@ -25,6 +25,7 @@ from density_study.analysis.explanation.inferred import (
     between_maps,
     busy_threads,
     calls_of_others,
+    handlers_of_others,
     hdfs_of_others,
     outside_servers,
     own_share,
@@ -127,6 +128,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
             found.update(outside_servers(time_ms, operations, found))
             mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
             threads = about["threads"] * about["clients"]
+            found.update(handlers_of_others(threads, found))
             if pd.notna(about["target_ops_s"]) and threads > 0:
                 found.update(busy_threads(time_ms, threads))
         series = Series.of(found, seconds.count)

@@ -22,11 +22,12 @@ CLASS_WEIGHT = 0.25
 @dataclass(frozen=True)
 class Limit:
     """How far a value must lie beyond the median of what it is compared with: `least`, in the series' unit,
-    and `factor` times. load: the series that the value follows; if hardly anything is left of it, the value
-    is not judged."""
+    and `factor` times. floor: a smaller value is no news, however unusual. load: the series that the value
+    follows; if hardly anything is left of it, the value is not judged."""
 
     least: float
     factor: float = 1.0
+    floor: float = 0.0
     load: str = ""
 
 
@@ -66,7 +67,8 @@ class Sign:
 class Rule:
     """`id`: kebab case, as in summary.json. `place`: in the file. `event`: kind of event of a daemon that is
     the cause, instead of signs. sentence: with {where}. friends: what looks alike and is another cause.
-    unless: rules that explain the same better, where they hold at the same place; unless_anywhere: at any."""
+    unless: rules that explain the same better, where they hold at the same place; unless_anywhere: at any.
+    takes_cores: its signs are shares of a host's cores, in percent, which the study did not get."""
 
     id: str
     place: int
@@ -79,6 +81,7 @@ class Rule:
     signs: tuple[Sign, ...] = ()
     unless: tuple[str, ...] = ()
     unless_anywhere: tuple[str, ...] = ()
+    takes_cores: bool = False
 
     @property
     def weight(self) -> float:

@@ -34,6 +34,7 @@ _OWN: Mapping[str, tuple[str, str]] = {
         "calls beyond the client's operations, as a share of the usual calls",
         "percent",
     ),
+    "handlers_of_others": ("handlers at work beyond the client's threads", ""),
     "client_threads": ("time in operations of the threads", "percent"),
     "client_gc_time": ("time in garbage collection", "percent"),
     "hdfs_writes_of_others": ("writes beyond those of RegionServers", "MiB/s"),

@@ -15,11 +15,12 @@ from density_study.analysis.report.charts.palette import VERDICT, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import Finding, Summary, verdict_words
 
-MAX_TICKS = 7
+APART = 24.0
+"""Percent of the scale between two ticks at least: on paper its column is narrow, and `×1.05` is wide."""
 COARSE = (0.25, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
 FINER = tuple(round(0.7 + 0.05 * step, 2) for step in range(17))
-FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
+FINEST = tuple(round(0.9 + 0.01 * step, 2) for step in range(21))
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def forest(summary: Summary) -> Forest:
         groups.setdefault(_group(finding, claims), []).append(
             _row(at, finding, scale, _has_warnings(finding, warned))
         )
-    ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(low, high))
+    ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(scale))
     made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
     tested = any(finding.p_adjusted is not None for _, finding in numbered)
     asked = [finding for _, finding in numbered if finding.verdict != "measured"]
@@ -155,9 +156,19 @@ def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
     return low / room, high * room
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(scale: _Scale) -> list[float]:
     """Round ratios within the scale, as many as have room: coarse ones where it is wide."""
     wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
     levels = (wide[::3], wide, COARSE, FINE, FINER, FINEST)
-    within = [[tick for tick in ticks if low <= tick <= high] for ticks in levels]
-    return max((ticks for ticks in within if len(ticks) <= MAX_TICKS), key=len, default=[1.0])
+    return max((_apart(level, scale) for level in levels), key=len)
+
+
+def _apart(level: Sequence[float], scale: _Scale) -> list[float]:
+    """1, which each scale holds, and the next ones outwards that have room."""
+    kept = [1.0]
+    for tick in sorted(
+        (one for one in level if scale.low <= one <= scale.high), key=lambda one: abs(log(one))
+    ):
+        if all(abs(scale.place(tick) - scale.place(other)) >= APART for other in kept):
+            kept.append(tick)
+    return sorted(kept)

@@ -22,7 +22,7 @@ order, and scores what the analysis names. A name is right if it is one of those
 tests/causes/disturbances.toml expects. A false friend is a name that moves with the disturbance and leads
 nowhere. Every name in a quiet trial is false. A trial is explained among the quiet ones of its run, without
 the first one, which warms the servers. One that
-was not slow for a second, nor slower than those, has nothing to explain: it is counted apart.
+did no less work in any second, and was not slower than those, has nothing to explain: it is counted apart.
 """
 
 

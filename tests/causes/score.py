@@ -29,8 +29,9 @@ NAMED = 3
 @dataclass(frozen=True)
 class Trial:
     """`kind`: the disturbance, or QUIET. `causes`: ids of what the analysis names, the first one first; None:
-    the trial did not complete, or was not disturbed. `slowed`: it was slow for seconds, or slower than the
-    quiet ones; else there is nothing to explain."""
+    the trial did not complete, or was not disturbed. `slowed`: in some seconds it did less work, or it was
+    slower than the quiet ones; else there is nothing to explain. One long operation without that is in quiet
+    trials as well."""
 
     name: str
     kind: str
@@ -98,7 +99,8 @@ def trials_of(
         rows = [row for row in of_group(explain(alike)) if row["trial"] == name]
         causes = [row["cause"] for row in rows if not row["common"]]
         is_slow = Group.of(list(alike.values())).slow(list(alike).index(name))
-        yield Trial(name, kind, tuple(causes), bool(slow_spells(course) or is_slow))
+        lost = any(spell.lost_s > 0 for spell in slow_spells(course))
+        yield Trial(name, kind, tuple(causes), bool(lost or is_slow))
 
 
 def read_trials(run: Path) -> list[Trial]:

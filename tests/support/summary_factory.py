@@ -68,9 +68,7 @@ def one_block(study: str = "quickstart") -> Summary:
             message="Data may be served from memory: the data set is 0.4 times the hosts' RAM.",
         ),
     )
-    return _concluded(
-        summary.model_copy(update={"warnings": limits}), Hypotheses(question=question)
-    )
+    return concluded(summary.model_copy(update={"warnings": limits}), Hypotheses(question=question))
 
 
 @cache
@@ -89,7 +87,7 @@ def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) ->
     )
     names = ("density-rate", "disk-rate", "disk-latency", "best-density")
     asked = Hypotheses(question=question, slo={"scan_p99": "60 ms"}, questions=names)
-    return _concluded(summary, asked)
+    return concluded(summary, asked)
 
 
 @cache
@@ -122,10 +120,10 @@ def talk(study: str = "talk-2013") -> Summary:
         for disk_type in ("flash", "hdd")
     )
     summary = _summary(study, variants, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
-    return _concluded(summary, Hypotheses())
+    return concluded(summary, Hypotheses())
 
 
-def _concluded(summary: Summary, asked: Hypotheses) -> Summary:
+def concluded(summary: Summary, asked: Hypotheses) -> Summary:
     """With findings, headline and what is undecided, as a run's own summary has them."""
     evidence = Evidence(summary.test_cases, summary.repetitions, summary.isolation)
     found = findings(evidence, asked)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from density_study.analysis.findings import Evidence
 from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summarise.warnings import trial_warnings
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.isolation import Isolation
-from tests.support.summary_factory import one_block
+from density_study.workloads.study.hypotheses import Hypotheses
+from tests.support.summary_factory import concluded, one_block
 
 
 def empty() -> Summary:
@@ -33,16 +35,11 @@ def all_invalid() -> Summary:
     test_cases = tuple(
         one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.test_cases
     )
-    findings = tuple(
-        one.model_copy(update={"effect": None, "n": (0, 0), "why": "a variant has no valid trial"})
-        for one in summary.findings
-    )
-    return summary.model_copy(
-        update={
-            "trials": trials,
-            "test_cases": test_cases,
-            "findings": findings,
-            "headline": headline(Evidence(test_cases, 1, Isolation.PROCESS), len(trials)).text,
-            "headline_test_case": None,
-        }
-    )
+    of_trials = tuple(trial_warnings(summary.trials))
+    others = (one for one in summary.warnings if one not in of_trials)
+    made = {
+        "trials": trials,
+        "test_cases": test_cases,
+        "warnings": (*trial_warnings(trials), *others),
+    }
+    return concluded(summary.model_copy(update=made), Hypotheses(question=summary.question))

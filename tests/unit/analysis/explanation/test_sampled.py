@@ -15,6 +15,7 @@ from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.inferred import (
     busy_threads,
     calls_of_others,
+    handlers_of_others,
     hdfs_of_others,
     outside_servers,
     own_share,
@@ -103,6 +104,17 @@ def test_a_disk_that_writes_later_what_datanodes_wrote_has_no_other_writer() -> 
     ((place, beyond),) = writes_of_others(found)  # nobody knows what is written on h2
     assert place == Place("other_writes", "h1")
     assert beyond == pytest.approx([0, 0, 0, 0, 50])
+
+
+def test_handlers_beyond_the_clients_threads_work_for_others() -> None:
+    found = {
+        Place("active_handlers", "h", f"w{n}/regionserver-1"): np.array(values)
+        for n, values in enumerate(([3.0, 30.0, np.nan], [1.0, 2.0, 4.0]))
+    }
+    ((place, beyond),) = handlers_of_others(8, found)
+    assert (place.quantity, place.words) == ("handlers_of_others", "the RegionServers")
+    assert list(beyond[:2]) == [0.0, 24.0] and np.isnan(beyond[2])  # unknown is no number
+    assert not list(handlers_of_others(8, {}))
 
 
 def test_threads_are_busy_for_the_time_of_their_operations() -> None:
