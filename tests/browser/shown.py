@@ -33,12 +33,18 @@ def shown(picture: str) -> str:
         return hash_of(f"airflow {version('apache-airflow')}")
     if picture == _OF_HUB:
         page = _HUB.read_text("utf-8").replace(_REGRESSIONS, "")
-        return hash_of(page, static("report.css"), static("hub.css"))
+        return hash_of(page, _on_screen(static("report.css")), static("hub.css"))
     pages = [render(kept(OF_RUNS[picture]))] if picture in OF_RUNS else map(html, REPORTS)
     first = [page.partition('<nav aria-label="Sections"')[0] for page in pages]
     return hash_of(
-        "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first), static("report.css")
+        "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first),
+        _on_screen(static("report.css")),
     )
+
+
+def _on_screen(css: str) -> str:
+    """Without its last part, which lays out the printed page: a picture is one of a screen."""
+    return css.partition("@media print")[0]
 
 
 def recorded() -> dict[str, str | None]:

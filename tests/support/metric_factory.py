@@ -81,7 +81,8 @@ def unit(variant: Variant, shape: Shape, rng: random.Random) -> list[Metric]:
 
 
 def _worth(variant: Variant, shape: Shape, rate: float, noise: float) -> Iterator[Metric]:
-    yield _percent("throughput_cv", 14.0 * noise, None)
+    if shape.workload == "ycsb":
+        yield _percent("throughput_cv", 14.0 * noise, None)
     if variant.isolation is Isolation.VM:
         unit = "ops/s per USD/h" if shape.workload == "ycsb" else "MiB/s per USD/h"
         yield Metric.model_validate(

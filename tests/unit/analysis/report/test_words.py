@@ -81,8 +81,8 @@ def test_free_text_keeps_options_whole_and_marks_code() -> None:
     [(0.93, 1.24), (0.62, 1.91), (0.3, 3.5), (0.97, 1.05), (0.1, 12.0), (0.01, 900.0), (0.72, 1.3)],
 )
 def test_every_scale_has_ticks_on_both_sides_of_one(low: float, high: float) -> None:
-    ticks = forest._ticks(low, high)
-    assert 3 <= len(ticks) <= forest.MAX_TICKS
+    ticks = forest._ticks(forest._Scale(low, high))
+    assert 3 <= len(ticks) <= 1 + 100 / forest.APART
     assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
 
 
