@@ -30,15 +30,15 @@ def main(
     only_score: Annotated[bool, typer.Option(help="Analyse and score what was run.")] = False,
     write: Annotated[bool, typer.Option(help="Write docs/known-answers.md.")] = False,
 ) -> None:
-    """Disturb a small cluster in known ways, and score what the analysis names. Every run in the folder
-    counts, so that parts may be run one after the other."""
+    """Disturb a small cluster in known ways, and score what the analysis names. Every run in the folder and
+    below counts, so that parts may be run one after the other."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no cluster is left
     known = disturbances()
     if not only_score:
         if obstacle := needs():
             raise typer.BadParameter(obstacle)
         run_parts(_chosen(known, names or ["*"]), trials, quiet, runs, fresh)
-    found = sorted(runs.glob("causes-*/2*"))
+    found = sorted(runs.glob("**/causes-*/2*"))
     analyse(found)
     done = [trial for run in found for trial in read_trials(run)]
     result = score(done, known)
