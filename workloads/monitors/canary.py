@@ -1,12 +1,11 @@
-"""The canary: a fixed piece of work, timed. It tells how fast the machine itself is.
+"""The canary: a fixed piece of work, timed. It shows how fast the machine itself is.
 
 A hidden neighbour of a virtual machine, a lower clock frequency or a throttled CPU slow down every program,
 and no counter of the guest shows it. The same work then takes longer.
 
 Around the trial, while the cluster rests, blocks of rounds follow each other without a pause: longer than a
-scheduler's time slice, which also shows a stolen core. Within the trial it is one round a period, for
-the
-chart: there the trial's own load slows it down.
+scheduler's time slice, which also shows a stolen core. Within the trial it is a part of a round each period,
+for the chart: there the trial's own load slows it down.
 
 One for each host and guest. It is not pinned: the kernel gives it an idle core, as it does a daemon's
 thread. On a fixed core it would disturb the node that has this core, in some variants another one than in
@@ -34,6 +33,8 @@ ROUNDS = 8
 """For a block: several milliseconds."""
 BLOCKS, REST_S = 20, 0.005
 """For a burst, and between them."""
+WITHIN = 0.4
+"""Share of a round that is done within the trial. Caches are cold there: a whole one cost 0.16 % of a core."""
 START_S = 0.2
 """In which the other monitors of the machine start."""
 _WORDS = b"density-study-01"
@@ -48,18 +49,20 @@ class Canary:
         self._at = 0
         self.times_us(1)  # loads the library
 
-    def times_us(self, rounds: int) -> tuple[float, float]:
-        """Mean time of the computation, and of the copy, over this number of rounds, one after the other."""
+    def times_us(self, rounds: int, share: float = 1.0) -> tuple[float, float]:
+        """Mean time of the computation, and of the copy, over this number of rounds, one after the other.
+        share: how much of a round is done; the times are those of a whole one."""
         compute_ns = memory_ns = 0
+        iterations, size = round(share * ITERATIONS), round(share * PART_BYTES)
         for _ in range(rounds):
             begun_ns = time.perf_counter_ns()
-            hashlib.pbkdf2_hmac("sha256", _WORDS, _WORDS, ITERATIONS)
+            hashlib.pbkdf2_hmac("sha256", _WORDS, _WORDS, iterations)
             between_ns = time.perf_counter_ns()
-            self._copy[:] = self._buffer[self._at : self._at + PART_BYTES]
+            self._copy[:size] = self._buffer[self._at : self._at + size]
             memory_ns += time.perf_counter_ns() - between_ns
             compute_ns += between_ns - begun_ns
             self._at = (self._at + PART_BYTES) % BUFFER_BYTES
-        return compute_ns / rounds / 1e3, memory_ns / rounds / 1e3
+        return compute_ns / rounds / share / 1e3, memory_ns / rounds / share / 1e3
 
 
 def run(host: str, period_s: float, output: Path) -> None:
@@ -72,7 +75,7 @@ def run(host: str, period_s: float, output: Path) -> None:
         file.write("".join(_burst(canary)))
         file.flush()
         while not stopped_within(until_next(period_s)):
-            file.write(_row(canary, 1))
+            file.write(_row(canary, 1, WITHIN))
             file.flush()
         file.write("".join(_burst(canary)))
 
@@ -83,6 +86,6 @@ def _burst(canary: Canary) -> Iterator[str]:
         yield _row(canary, ROUNDS)
 
 
-def _row(canary: Canary, rounds: int) -> str:
-    compute_us, memory_us = canary.times_us(rounds)
+def _row(canary: Canary, rounds: int, share: float = 1.0) -> str:
+    compute_us, memory_us = canary.times_us(rounds, share)
     return f"{time.time():.3f},{HOST},{compute_us:.3f},{memory_us:.3f}\n"

@@ -27,9 +27,11 @@ def test_blocks_around_the_window_and_rounds_within_it_are_apart() -> None:
     logs = [log(400), log(900), log(600)]
     mean = sum(logs) / 3
     error = sqrt(sum((one - mean) ** 2 for one in logs) / 2 / 3)
+    moved = log(600) - (log(400) + log(900)) / 2
     assert found["compute"] == {
         "trial": "t", "host": "h", "work": "compute", "blocks": 3,
         "around_us": pytest.approx(exp(mean)), "around_error": pytest.approx(error),
+        "around_moved": pytest.approx(moved),
         "within_us": pytest.approx(5000.0),
     }  # fmt: skip
     assert found["memory"]["around_us"] == pytest.approx(exp(mean) / 4)
@@ -46,7 +48,7 @@ def speeds(
     times_us: Sequence[float | None], error: float = 0.005, **changes: Any
 ) -> list[dict[str, Any]]:
     """A row of `machine_speed` for each trial t0, t1, ..."""
-    row = {"host": "h", "work": "compute", "around_error": error, "blocks": 10}
+    row = {"host": "h", "work": "compute", "around_error": error, "around_moved": 0.0, "blocks": 10}
     return [{**row, "trial": f"t{n}", "around_us": us, **changes} for n, us in enumerate(times_us)]
 
 
@@ -68,6 +70,29 @@ def test_a_faster_machine_is_another_one_too() -> None:
 
 def test_the_noise_of_a_trial_is_its_own() -> None:
     assert not judge(apart(speeds([400.0, 400.0, 400.0, 480.0], error=0.05))["t3"]).flags
+
+
+@pytest.mark.parametrize(("noise", "trials"), [(0.03, 3), (0.06, 6), (0.1, 12), (0.15, 24)])
+def test_bursts_that_vary_are_noise_however_alike_their_blocks_are(
+    noise: float, trials: int
+) -> None:
+    """A neighbour comes and goes, and stays longer than a burst: at most 1 % of trials are flagged."""
+    rng, flagged = random.Random(2), 0
+    for _ in range(2000 // trials):
+        rows = []
+        for number in range(trials):
+            first, last = rng.gauss(0, noise), rng.gauss(0, noise)
+            (row,) = speeds([400 * exp((first + last) / 2)], around_moved=last - first)
+            rows.append(row | {"trial": f"t{number}"})
+        flagged += sum(bool(judge(facts).flags) for facts in apart(rows).values())
+    assert flagged <= 20
+
+
+def test_one_trial_in_which_the_machine_changes_hides_no_slow_one() -> None:
+    rows = speeds([400.0] * 10 + [560.0, 800.0], around_moved=0.01)
+    rows[10]["around_moved"] = log(2)  # half as fast from its middle on
+    flagged = [trial for trial, facts in apart(rows).items() if judge(facts).flags]
+    assert flagged == ["t10", "t11"]
 
 
 @pytest.mark.parametrize(

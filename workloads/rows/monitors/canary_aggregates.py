@@ -20,10 +20,12 @@ def speed_rows(samples: pa.Table, subject: Subject) -> Iterator[dict[str, Any]]:
     assert subject.facts.window is not None
     begin_s, end_s = subject.facts.window
     at_s = samples["epoch_s"].to_numpy() - subject.facts.clock_offset_s
-    around = (at_s <= begin_s) | (at_s > end_s)
+    before, after = at_s <= begin_s, at_s > end_s
     for work in WORKS:
         logs = _logs(samples, f"{work}_us")
-        resting, busy = (logs[part & np.isfinite(logs)] for part in (around, ~around))
+        parts = (before, after, ~(before | after))
+        first, last, busy = (logs[part & np.isfinite(logs)] for part in parts)
+        resting = np.concatenate([first, last])
         several = len(resting) > 1
         yield {
             "trial": subject.trial,
@@ -31,6 +33,7 @@ def speed_rows(samples: pa.Table, subject: Subject) -> Iterator[dict[str, Any]]:
             "work": work,
             "around_us": _mean(resting),
             "around_error": float(np.std(resting, ddof=1) / np.sqrt(len(resting))) if several else None,
+            "around_moved": float(last.mean() - first.mean()) if len(first) and len(last) else None,
             "blocks": len(resting),
             "within_us": _mean(busy),
         }  # fmt: skip
