@@ -103,7 +103,10 @@ def _ensure_store(topology: Topology) -> None:
 
 COUNTED = {
     "pressure": ("pressure stall information", "boot it with psi=1"),
-    "energy": ("energy", "use a bare host whose /sys/class/powercap this user may read"),
+    "energy": (
+        "energy",
+        "use a bare host whose /sys/class/powercap or power meter this user may read",
+    ),
 }
 """Telemetry devices that some hosts do not have: what a host does not count, and what to do about it."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,6 @@ from density_study.cluster.model.dividing.cpus import Cpus, NumaNode, cpus_in
 UNKNOWN = "unknown"
 SYSTEM = Path("/sys/devices/system")
 KVM = Path("/dev/kvm")
-POWERCAP = Path("/sys/class/powercap")
-_RAPL = "intel-rapl:"
-"""Also of AMD. The same counters by another way, `intel-rapl-mmio:`, would count twice."""
 
 
 def describe_machine() -> dict[str, Any]:
@@ -90,31 +87,6 @@ def _core(system: Path, cpu: int, usable: Collection[int]) -> tuple[int, ...]:
     """The usable CPUs of its core."""
     siblings = system / "cpu" / f"cpu{cpu}" / "topology" / "thread_siblings_list"
     return tuple(one for one in cpus_in(siblings.read_text()) if one in usable)
-
-
-def energy_domains(root: Path = POWERCAP) -> Iterator[tuple[str, Path]]:
-    """Name and folder of each package of cores, and of its memory where that counts apart: package-0,
-    package-0/dram. Cores are a part of their package, and a whole platform (psys) contains all packages.
-
-    Source: Documentation/power/powercap/powercap.rst of Linux.
-    """
-    for folder in sorted(root.glob(f"{_RAPL}*")):
-        number, _, part = folder.name.removeprefix(_RAPL).partition(":")
-        name = (folder / "name").read_text().strip()
-        if not part and name.startswith("package-"):
-            yield name, folder
-        elif part and name == "dram":
-            yield f"{(root / f'{_RAPL}{number}' / 'name').read_text().strip()}/dram", folder
-
-
-def energy_fault(root: Path = POWERCAP) -> str:
-    """Why this user cannot read the machine's energy, which since Linux 5.10 only root can; empty if it is
-    readable."""
-    try:
-        found = [int((folder / "energy_uj").read_text()) for _, folder in energy_domains(root)]
-    except (OSError, ValueError) as error:
-        return str(error)
-    return "" if found else f"{root} has no package, as on a virtual machine"
 
 
 def mount_of(path: Path) -> tuple[str, str, str, str]:

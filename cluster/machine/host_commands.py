@@ -33,9 +33,9 @@ from density_study.cluster.machine.describe import (
     describe_disk,
     describe_guest_host,
     describe_machine,
-    energy_fault,
 )
 from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
+from density_study.cluster.machine.energy import energy_fault
 from density_study.cluster.machine.equality import quiet
 from density_study.cluster.machine.equality.reading import read_facts
 from density_study.cluster.machine.processes import stop_all

@@ -19,7 +19,7 @@ from density_study.workloads.base.rows import (
 )
 from density_study.workloads.monitors.facts import monitor_checks, utilization_metrics
 from density_study.workloads.monitors.facts.canary import OF_OTHER_TRIALS, canary_metrics
-from density_study.workloads.monitors.facts.energy import energy_metrics
+from density_study.workloads.monitors.facts.energy import energy_facts
 from density_study.workloads.rows.facts import computed_metrics, facts_of, own_rate
 from density_study.workloads.rows.raw.file_kinds import SAMPLES, is_result
 from density_study.workloads.tables import CHECKS
@@ -50,12 +50,13 @@ def trial_facts(rows: Rows) -> Facts:
     never counts as acceptable.
     """
     of_workload = facts_of(rows.trial["workload"])(rows)
+    energy = energy_facts(rows, of_workload.metrics)
     added = (row for one in computed_metrics() if one.compute for row in one.compute(rows))
     metrics = [
         *utilization_metrics(rows),
         *canary_metrics(rows),
         *of_workload.metrics,
-        *energy_metrics(rows, of_workload.metrics),
+        *energy.metrics,
         *_block_caches(rows.trial),
         *added,
     ]
@@ -63,6 +64,7 @@ def trial_facts(rows: Rows) -> Facts:
         **_UNKNOWN,
         **_of_record(rows),
         **monitor_checks(rows, metrics),
+        **energy.checks,
         **_numbers(rows.trial, metrics),
         **of_workload.checks,
     }

@@ -74,6 +74,8 @@ class Truth:
     stored: tuple[int, int, int] = (1900, 1900, 1900)
     """Variants planted, called, and both, of every genome after each calling stage."""
     monitored: bool = True
+    devices: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Files of telemetry devices, by host and device."""
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""
     threads_between_operations: float | None = 1.0

@@ -31,6 +31,7 @@ def monitor_files(truth: Truth) -> dict[str, str]:
     return {
         "monitor/here.dool.csv": texts.dool((at + ahead_s, cells) for at, cells in truth.dool),
         "monitor/here.nodecpu.csv": texts.nodecpu((at + ahead_s, n) for at, n in truth.ticks),
+        **{f"monitor/{host}.{kind}.csv": text for (host, kind), text in truth.devices.items()},
     }
 
 

@@ -66,6 +66,19 @@ METRICS = (
         "energy_per_mib", "J/MiB", "energy for each MiB",
         "power of all watched hosts over the rate of the whole job", better="lower",
     ),
+    MetricKind(
+        "host_power", "W", "power of the whole host",
+        "mean power at the host's supply, by its power meter (ACPI or IPMI)",
+        better="lower", shown="list",
+    ),
+    MetricKind(
+        "host_energy_per_operation", "J", "energy of whole hosts for each operation",
+        "host_power of all watched hosts over the rate", better="lower",
+    ),
+    MetricKind(
+        "host_energy_per_mib", "J/MiB", "energy of whole hosts for each MiB",
+        "host_power of all watched hosts over the rate of the whole job", better="lower",
+    ),
     MetricKind("disk_read", "MiB/s", "disk read", "read from devices", shown="list"),
     MetricKind("disk_write", "MiB/s", "disk written", "written to devices", shown="list"),
     MetricKind(

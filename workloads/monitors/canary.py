@@ -34,7 +34,7 @@ ROUNDS = 8
 BLOCKS, REST_S = 20, 0.005
 """For a burst, and between them."""
 WITHIN = 0.4
-"""Share of a round that is done within the trial. Caches are cold there: a whole one cost 0.16 % of a core."""
+"""Share of a round that is done within the trial, with cold caches: a whole one cost 0.16 % of a core."""
 START_S = 0.2
 """In which the other monitors of the machine start."""
 _WORDS = b"density-study-01"

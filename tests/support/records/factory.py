@@ -188,8 +188,11 @@ class RunFactory:
             topology = with_variant(topology, levels={"network": "rate-100mbit"})
         begun = truth.state == "incomplete"  # a crash: only the planned values are known
         window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
-        clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
-                            after_s=truth.measured_clock_s or 0.0, method="test")  # fmt: skip
+        offset_s = truth.measured_clock_s or 0.0
+        clocks = tuple(
+            ClockOffset(host=host, before_s=offset_s, after_s=offset_s, method="test")
+            for host in dict.fromkeys(("here", *(host for host, _ in truth.devices)))
+        )
         return Manifest(
             study="quickstart", run=RUN, trial=truth.trial, repetition=int(build[1]), build=build,
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
@@ -199,8 +202,8 @@ class RunFactory:
             window=None if begun else window,
             clients=() if begun else _clients(truth),
             monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
-            clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
-            caches=truth.caches, fault=truth.fault, state_after=_noted(truth),
+            clock=clocks if truth.monitored and truth.measured_clock_s is not None else (),
+            cold=truth.cold, caches=truth.caches, fault=truth.fault, state_after=_noted(truth),
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
@@ -270,12 +273,13 @@ def _noted(truth: Truth) -> dict[str, Any]:
 
 
 def _monitors(truth: Truth) -> list[MonitorRun]:
-    dool = MonitorRun(
-        kind="dool", host="here", file="monitor/here.dool.csv", period_s=PERIOD_S,
-        started_epoch_s=truth.start_s - 5, stopped_epoch_s=truth.end_s + 3,
-    )  # fmt: skip
-    nodecpu = dool.model_copy(update={"kind": "nodecpu", "file": "monitor/here.nodecpu.csv"})
-    return [dool, nodecpu]
+    return [
+        MonitorRun(
+            kind=kind, host=host, file=f"monitor/{host}.{kind}.csv", period_s=PERIOD_S,
+            started_epoch_s=truth.start_s - 5, stopped_epoch_s=truth.end_s + 3,
+        )
+        for host, kind in (("here", "dool"), ("here", "nodecpu"), *truth.devices)
+    ]  # fmt: skip
 
 
 def quickstart(root: Path) -> RunFactory:

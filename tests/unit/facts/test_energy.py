@@ -2,51 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from density_study.workloads.base.rows import OPS_S, metric
-from density_study.workloads.monitors.facts.energy import energy_metrics
+from density_study.analysis.validity.judge import judge
+from density_study.workloads.base.rows import OPS_S, Facts, metric
+from density_study.workloads.monitors.facts.energy import energy_facts
 from tests.unit.facts.made_rows import made_rows
 
 THROUGHPUT = metric("throughput", OPS_S, 50.0)
+DOMAINS = {"h1": {"package-0": 60.0, "package-0/dram": 15.0}, "h2": {"package-0": 25.0}}
+METERS = {"h1": 200.0, "h2": 150.0}
 
 
-def found(*rates: dict[str, Any], hosts: tuple[str, ...] = ("h1", "h2"), silent: str = "") -> Any:
-    """h1 with two domains of 60 W and 15 W, h2 with one of 25 W; 500 W each in the ramp-up."""
-    domains = {"h1": {"package-0": 60.0, "package-0/dram": 15.0}, "h2": {"package-0": 25.0}}
+def facts(
+    *rates: dict[str, Any],
+    domains: Mapping[str, Mapping[str, float]] = DOMAINS,
+    meters: Mapping[str, float] | None = None,
+    hosts: tuple[str, ...] = ("h1", "h2"),
+    trial: Mapping[str, Any] | None = None,
+    lost: str = "",
+) -> Facts:
+    """Each domain and meter has 500 W in the ramp-up, then its watts as a mean of three seconds. lost: a
+    source that ends before the last two."""
+    told = [("power", *one) for one in _flat(domains)]
+    told += [("host_power", host, "meter", watts) for host, watts in (meters or {}).items()]
     series = [
-        {"trial": "t", "host": host, "device": "energy", "source": source, "name": "power",
+        {"trial": "t", "host": host, "device": "energy", "source": source, "name": name,
          "unit": "W", "second": second, "value": 500.0 if second < 2 else watts + second - 3}
-        for host, by_source in domains.items() if host != silent
-        for source, watts in by_source.items()
-        for second in range(5)
+        for name, host, source, watts in told
+        for second in range(3 if source == lost else 5)
     ]  # fmt: skip
     monitors = [{"trial": "t", "kind": "energy", "host": host} for host in hosts]
-    rows = made_rows({"warm_up_s": 2.0}, {"monitors": monitors, "device_series": series})
-    return [
-        (one["name"], one.get("scope"), one["unit"], one["value"])
-        for one in energy_metrics(rows, rates)
-    ]
+    window = {"window_start_epoch_s": 100.0, "window_end_epoch_s": 105.0, "warm_up_s": 2.0}
+    rows = made_rows({**window, **(trial or {})}, {"monitors": monitors, "device_series": series})
+    return energy_facts(rows, rates)
+
+
+def _flat(domains: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, float]]:
+    return [(host, source, w) for host, found in domains.items() for source, w in found.items()]
+
+
+def values(found: Facts) -> list[tuple[Any, ...]]:
+    return [(one["name"], one.get("scope"), one["unit"], one["value"]) for one in found.metrics]
 
 
 def test_joules_of_an_operation_are_watts_of_all_hosts_over_the_rate() -> None:
-    assert found(THROUGHPUT, metric("latency", "ms", 3.0)) == [
+    found = facts(THROUGHPUT, metric("latency", "ms", 3.0))
+    assert values(found) == [
         ("power", "host:h1", "W", pytest.approx(75.0)),
         ("power", "host:h2", "W", pytest.approx(25.0)),
         ("energy_per_operation", None, "J", pytest.approx(2.0)),
     ]
-    assert found(metric("throughput_job", "MiB/s", 20.0))[-1] == (
+    assert not judge(found.checks).flags
+    assert values(facts(metric("throughput_job", "MiB/s", 20.0)))[-1] == (
         "energy_per_mib", None, "J/MiB", pytest.approx(5.0)
     )  # fmt: skip
 
 
-def test_a_host_that_did_not_tell_makes_the_whole_unknown() -> None:
-    assert found(THROUGHPUT, silent="h2")[1:] == [
-        ("power", "host:h2", "W", None), ("energy_per_operation", None, "J", None)
-    ]  # fmt: skip
+def test_power_of_whole_hosts_is_not_added_to_that_of_their_packages() -> None:
+    assert values(facts(THROUGHPUT, meters=METERS))[-3:] == [
+        ("host_power", "host:h1", "W", pytest.approx(200.0)),
+        ("host_power", "host:h2", "W", pytest.approx(150.0)),
+        ("host_energy_per_operation", None, "J", pytest.approx(7.0)),
+    ]
+    alone = values(facts(THROUGHPUT, domains={}, meters=METERS))
+    assert [one[0] for one in alone] == ["host_power"] * 2 + ["host_energy_per_operation"]
 
 
-def test_without_the_device_nothing_is_told() -> None:
-    assert found(THROUGHPUT, hosts=()) == []
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"domains": {"h1": DOMAINS["h1"]}}, "packages and memory of h2 is unknown"),
+        ({"domains": {}}, "packages and memory of h1, h2 is unknown"),
+        ({"lost": "package-0/dram"}, "packages and memory of h1 is unknown"),
+        ({"domains": {"h1": DOMAINS["h1"]}, "meters": {"h2": 150.0}},
+         "packages and memory of h2; power of the whole machine of h1 is unknown"),
+        ({"trial": {"existing": True}}, "packages and memory of the cluster's hosts is unknown"),
+    ],
+)  # fmt: skip
+def test_what_some_hosts_do_not_show_has_no_sum(given: dict[str, Any], why: str) -> None:
+    found = facts(THROUGHPUT, **given)
+    assert {one[3] for one in values(found) if "per_operation" in one[0]} == {None}
+    (flag,) = judge(found.checks).flags
+    assert flag.startswith("energy: ") and why in flag
+
+
+def test_a_guest_has_no_power_of_its_own() -> None:
+    found = facts(THROUGHPUT, hosts=("h1", "h2", "w1.h1"))
+    assert values(found)[-1][3] == pytest.approx(2.0)
+    assert not judge(found.checks).flags
+
+
+def test_without_the_device_there_is_no_number() -> None:
+    assert facts(THROUGHPUT, hosts=()) == Facts()

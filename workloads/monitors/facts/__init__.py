@@ -45,7 +45,7 @@ def host_used(row: Row) -> float | None:
 def measured_hosts(rows: Rows) -> Sequence[Row]:
     """Rows of `host_cpu_usage` with samples after the ramp-up, VMs included. That of an existing cluster's
     client says nothing of the cluster."""
-    watched = {node["host"] for node in rows.of("nodes") if _is_member(node)}
+    watched = {node["host"] for node in rows.of("nodes") if is_member(node)}
     given = rows.trial["existing"]
     return [
         row
@@ -63,7 +63,7 @@ def cluster_used_percent(rows: Rows) -> float | None:
     """Mean CPU use of the hosts with masters or workers, after the ramp-up, a client on them included. None
     if a host has no samples."""
     used = {row["host"]: host_used(row) for row in machines(measured_hosts(rows))}
-    hosts = {node["host"] for node in rows.of("nodes") if _is_member(node)}
+    hosts = {node["host"] for node in rows.of("nodes") if is_member(node)}
     whole = if_all(used.get(host) for host in sorted(hosts))
     return None if whole is None else sum(whole) / len(whole)
 
@@ -108,7 +108,7 @@ def monitor_checks(rows: Rows, metrics: Sequence[Row]) -> Row:
     }
 
 
-def _is_member(node: Row) -> bool:
+def is_member(node: Row) -> bool:
     """Whether the node is part of the cluster: a master or worker."""
     return bool({"master", "worker"} & set(node["roles"] or ()))
 
@@ -120,7 +120,7 @@ def _node_ticks(rows: Rows) -> Sequence[Row]:
         {
             **row,
             "scope": nodes[row["node"]]["scope"] if row["node"] in nodes else row["node"],
-            "member": row["node"] in nodes and _is_member(nodes[row["node"]]),
+            "member": row["node"] in nodes and is_member(nodes[row["node"]]),
         }
         for row in rows.of("node_cpu_usage")
     ]

@@ -13,7 +13,6 @@ from typing import get_args
 
 import pytest
 
-from density_study.cluster.machine.describe import energy_fault
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.monitors import (
     DEFAULT_DEVICES,
@@ -24,7 +23,6 @@ from density_study.workloads.monitors import (
 )
 from density_study.workloads.monitors.daemon_states import MOST_BYTES, DaemonStates
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
-from density_study.workloads.monitors.energy import Energy
 from density_study.workloads.monitors.hardware import SOFTWARE, Hardware
 from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
@@ -326,38 +324,6 @@ def test_a_disk_has_the_free_space_of_its_fullest_file_system(tmp_path: Path) ->
     )
     free = disks(proc)["sda"]["free_percent"]
     assert free == pytest.approx(100 * here.f_bavail / here.f_blocks, abs=1)
-
-
-def _powercap(root: Path, folder: str, name: str, energy_uj: int) -> Path:
-    domain = root / folder
-    domain.mkdir(parents=True, exist_ok=True)
-    for file, value in {"name": name, "energy_uj": energy_uj, "max_energy_range_uj": 1000}.items():
-        (domain / file).write_text(f"{value}\n")
-    return domain
-
-
-def test_energy_is_of_packages_and_their_memory_and_outlives_a_new_start(tmp_path: Path) -> None:
-    package = _powercap(tmp_path, "intel-rapl:0", "package-0", 900)
-    memory = _powercap(tmp_path, "intel-rapl:0:1", "dram", 100)
-    for folder, name in {
-        "intel-rapl:0:0": "core", "intel-rapl:1": "psys", "intel-rapl-mmio:0": "package-0",
-    }.items():  # fmt: skip
-        _powercap(tmp_path, folder, name, 5)
-    energy = Energy(tmp_path)
-    assert energy.read() == {"package-0": {"energy_uj": 0}, "package-0/dram": {"energy_uj": 0}}
-    (package / "energy_uj").write_text("50\n")  # 150 later, beyond its range
-    (memory / "energy_uj").write_text("130\n")
-    assert energy.read() == {"package-0": {"energy_uj": 150}, "package-0/dram": {"energy_uj": 30}}
-    (package / "energy_uj").write_text("60\n")
-    assert energy.read()["package-0"] == {"energy_uj": 160}
-    assert energy_fault(tmp_path) == ""
-
-
-def test_a_machine_without_energy_counters_says_why(tmp_path: Path) -> None:
-    assert "has no package" in energy_fault(tmp_path)
-    package = _powercap(tmp_path, "intel-rapl:0", "package-0", 900)
-    (package / "energy_uj").unlink()
-    assert "energy_uj" in energy_fault(tmp_path)
 
 
 def test_events_of_all_cpus_are_counted() -> None:
