@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from density_study.cluster.clients.client_commands import hadoop_command
-from density_study.cluster.clients.cold_reads import EVICTION, device_bytes, evict_blocks
 from density_study.cluster.clients.hdfs import Hdfs
-from density_study.cluster.clients.write_out import write_out
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import remote_path
 from density_study.cluster.stack import ensure
 from density_study.workloads.base.client_run import require_success, run_client
+from density_study.workloads.base.cold import cold_proof, made_cold
 from density_study.workloads.base.parsing import ParseError
-from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.terasort.job import (
     generate_arguments,
@@ -26,8 +25,6 @@ from density_study.workloads.terasort.validation import order_faults, parse_vali
 from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
 
 RUN_JAR = "org.apache.hadoop.util.RunJar"
-UNKNOWN = "unknown"
-"""How the caches of an existing cluster were emptied: they were not."""
 GENERATED = "teragen.jhist"
 
 
@@ -41,17 +38,7 @@ class TeraSortWorkload:
         if not folder.is_complete(hdfs, test_case):
             _generate(context, test_case, hdfs, folder)
         _clear_histories(hdfs)
-        size_mib = float(test_case.size_mib)
-        if context.cluster.topology.existing:  # nobody here sees its disks and page caches
-            return Prepared(data_set_mib=size_mib, cold=ColdProof(method=UNKNOWN))
-        machines = context.cluster, context.transport, context.record.root / "logs"
-        write_out(*machines, context.timeout_scale)
-        evicted_bytes = evict_blocks(*machines, context.timeout_scale)
-        return Prepared(
-            data_set_mib=size_mib,
-            cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
-            state={"io": device_bytes(context.cluster, context.transport)},
-        )
+        return made_cold(context, float(test_case.size_mib))
 
     def run(self, context: TrialContext, test_case: TeraSortTestCase) -> tuple[ClientRun, ...]:
         topology, folder = context.cluster.topology, _Folder(context, test_case)
@@ -63,11 +50,7 @@ class TeraSortWorkload:
         self, context: TrialContext, test_case: TeraSortTestCase, prepared: Prepared
     ) -> Collected:
         hdfs, folder = Hdfs(context.cluster), _Folder(context, test_case)
-        proof = {"distinct_bytes_asked": test_case.asked_bytes}
-        if prepared.state is not None:
-            before, now = prepared.state["io"], device_bytes(context.cluster, context.transport)
-            proof["physical_read_bytes"] = now["read_bytes"] - before["read_bytes"]
-            proof["physical_write_bytes"] = now["written_bytes"] - before["written_bytes"]
+        cold = cold_proof(context, prepared, test_case.asked_bytes)
         raw = context.record.raw
         histories = hdfs.job_histories()
         for history in histories:
@@ -77,7 +60,6 @@ class TeraSortWorkload:
         faults += _order_faults(context, test_case, hdfs, folder)
         hdfs.delete(folder.sorted)
         hdfs.delete(folder.report)
-        cold = (prepared.cold or ColdProof(method="none")).model_copy(update=proof)
         return Collected(faults=tuple(faults), cold=cold)
 
 

@@ -14,6 +14,7 @@ from density_study.cluster.clients.write_out import WritingOut, begin_write_out,
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import Command, Transport
 from density_study.workloads.base.client_run import require_success, run_client
+from density_study.workloads.base.cold import UNKNOWN
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
@@ -44,8 +45,6 @@ CACHED = "hdfs_cache"
 """For the state before and after the trial: what each DataNode says of its cache."""
 SENT = "hdfs_read"
 """For the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
-UNKNOWN = "unknown"
-"""How the caches of an existing cluster were emptied: they were not."""
 
 
 class DfsioWorkload:
