@@ -101,6 +101,8 @@ class Store:
     """The most drives of a worker that it can use; None: any number."""
     embedded: ClassVar[bool] = False
     """Whether it runs in the client's process, so that there is one client."""
+    write_once: ClassVar[bool] = False
+    """Whether only the load writes rows, once for each build: trials read and scan them, from cold disks."""
     ordered: ClassVar[bool] = True
     """Whether it can scan in the order of keys."""
     compiled: ClassVar[bool] = False

@@ -66,7 +66,7 @@ class HadoopStore(ClusterStore):
             files={**_hadoop_files(blueprint), **own_files},
             prepare=format_daemon(blueprint),
             daemons=(*daemons(blueprint, self.beside_hdfs(blueprint.topology)), *own_daemons),
-            endpoints=Endpoints({**self.endpoints(blueprint), "store": addresses(own_daemons)}),
+            endpoints=Endpoints({"store": addresses(own_daemons), **self.endpoints(blueprint)}),
             initialise=self.initialise(blueprint),
         )
 

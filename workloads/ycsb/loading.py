@@ -83,7 +83,7 @@ class Loading(YcsbParameters):
         return None if self.is_load else self._table
 
     def is_prepared_once(self, topology: AnyTopology) -> bool:
-        return topology.store.restores
+        return topology.store.restores or topology.store.write_once
 
     @property
     def table(self) -> str:

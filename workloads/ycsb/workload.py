@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
+from density_study.workloads.base.cold import cold_proof, made_cold
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.ycsb.copies.table_copy import keep_or_prove, put_back
@@ -65,7 +67,10 @@ class YcsbWorkload:
             load = partial(_load_unmeasured, context, test_case)
             warmth = store_warmed_up(context, test_case, load, partial(_warm_up_clients, context))
             state = {"store": rows_loaded(context, test_case, load), **warmth}
-            return Prepared(data_set_mib=test_case.data_mib, state=state)
+            prepared = Prepared(data_set_mib=test_case.data_mib)
+            if context.cluster.topology.store.write_once:
+                prepared = made_cold(context, test_case.data_mib)
+            return replace(prepared, state={**(prepared.state or {}), **state})
         facts = _create(context, test_case) if test_case.is_load else _restore(context, test_case)
         tables = Tables.of(context.cluster)
         warmth = tables.warmth(table_of(test_case), warmed_by(test_case))
@@ -87,10 +92,10 @@ class YcsbWorkload:
         self, context: TrialContext, test_case: YcsbTestCase, prepared: Prepared
     ) -> Collected:
         if not context.cluster.topology.store.restores:
-            before = (prepared.state or {}).get("store", {})
+            before, cold = (prepared.state or {}).get("store", {}), cold_proof(context, prepared)
             state, missing = store_tool.rows_after(context, test_case, before)
             faults = (*faults_of_all(context.record.raw, test_case), *missing)
-            return Collected(faults=faults, state={"store": state})
+            return Collected(faults=faults, cold=cold, state={"store": state})
         facts = table_tool(context, "table-after", ("state", *_table(context, test_case)))
         faults = faults_of_all(context.record.raw, test_case)
         tables = Tables.of(context.cluster)

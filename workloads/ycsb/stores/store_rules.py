@@ -20,6 +20,8 @@ def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
         raise _refused(
             test_case, f"the variant store exists only for HBase, not for {title}", "genomics"
         )
+    if test_case.row.shortest_field is not None and store.write_once:
+        raise _refused(test_case, f"rows of {title} have one length", "row.shortest_field")
     if store.embedded and test_case.clients > 1:
         raise _refused(test_case, f"{title} is open in one client process at a time", "clients")
     if topology.existing is None:
@@ -49,9 +51,16 @@ def check_copies(test_case: YcsbParameters, topology: AnyTopology) -> None:
 
 def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputError | None:
     """Why the test case is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans
-    a store that has no order."""
-    store = topology.store
-    if test_case.mix_facts.shares["scan"] and not store.ordered:
+    a store that has no order, or writes to one that is only read."""
+    store, shares = topology.store, test_case.mix_facts.shares
+    if store.write_once and shares["read"] + shares["scan"] < 1:
+        return InputError(
+            f"{test_case.id}: {store.title} are only read.",
+            "mixes",
+            f"replace mix {test_case.mix} by c, or by one of your own with reads and scans.",
+            ("workloads",),
+        )
+    if shares["scan"] and not store.ordered:
         return InputError(
             f"{test_case.id}: {store.title} places rows by a hash of keys: it has no scan from a key on.",
             "mixes",

@@ -59,7 +59,10 @@ def warm_up_mix(
     """Run the test case's own mix until steady, or the common mix for a fixed time. Returns
     `Warmth.facts`."""
     shares = WARM_UP if test_case.variants is None else WARM_UP_VARIANTS
-    if not context.cluster.topology.store.ordered:  # it has no scans
+    store = context.cluster.topology.store
+    if store.write_once:
+        shares = {"read": 1.0}
+    elif not store.ordered:  # it has no scans
         shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}
     return _warm_up(
         context, test_case, _own(test_case) if test_case.until_steady else shares, clients

@@ -1,0 +1,1 @@
+"""Ranges of files in HDFS as rows of YCSB."""
