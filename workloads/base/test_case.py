@@ -91,6 +91,10 @@ class TestCase(Frozen):
         """This test case as it runs with `hosts` client hosts; a workload with one client ignores them."""
         return self
 
+    def on(self, topology: AnyTopology) -> Self:
+        """This test case as it runs on the topology, under the same id."""
+        return self
+
     def limited(self, ops_s: float) -> Self:
         """This test case at no more than this rate. FaultyKeyError if it cannot be: a study of a cluster that
         serves others. A workload without a rate is limited by its queue."""

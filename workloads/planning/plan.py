@@ -222,7 +222,7 @@ def _check_topologies(
     for topology in topologies:
         for test_case in test_cases:
             if not is_left_out(test_case, topology, leave_out):
-                test_case.check_topology(topology)
+                test_case.on(topology).check_topology(topology)
 
 
 def _with_repetitions(
@@ -254,7 +254,7 @@ def _with_repetitions(
             all_builds = repetitions * len(plan.topologies)
             topology = plan.topologies[name]
             possible = tuple(
-                test_case
+                test_case.on(topology)
                 for test_case in test_cases
                 if not test_case.obstacle(topology)
                 and not is_left_out(test_case, topology, study.leave_out)

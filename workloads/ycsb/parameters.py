@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from density_study.cluster.model.store import stores
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Search
 from density_study.workloads.base.test_case import TestCase
@@ -16,6 +17,7 @@ from density_study.workloads.ycsb.mixes import MIXES, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 from density_study.workloads.ycsb.phase import Phase
 from density_study.workloads.ycsb.row import Row
+from density_study.workloads.ycsb.stores.threads_by_store import OfStore
 from density_study.workloads.ycsb.variant_store import VariantStore
 
 
@@ -33,6 +35,9 @@ class YcsbParameters(TestCase):
     records: int = Field(gt=0, description="rows of the table before the run")
     row: Row = Field(Row(), description="fields of a row; a variant store has rows of its own")
     threads: int = Field(gt=0, description="threads of all clients together")
+    threads_by_store: tuple[OfStore, ...] = Field(
+        (), description="`threads` where they differ by store; empty: they do not"
+    )
     clients: int = Field(1, gt=0, description="client processes on all client nodes")
     client: Client = Field(Client(), description="JVM and connections of a client process")
     duration_s: float | None = Field(None, description="length of the run in s; null: a load")
@@ -132,7 +137,8 @@ class YcsbParameters(TestCase):
     @property
     def id(self) -> str:
         """'ycsb-c-r1000-t8-at80pct': equal before and after a rate or a probe is known."""
-        threads = self.own_threads
+        by_store = (f"{one.store}{one.threads}" for one in self.threads_by_store if one.threads)
+        threads = "-".join(by_store) or self.own_threads
         parts = [f"ycsb-{self.mix}-r{self.records}-t{threads}"]
         if self.variants is not None:
             parts = [f"genomics-{self.mix}-{self.variants.name}-t{threads}"]
@@ -176,7 +182,9 @@ class YcsbParameters(TestCase):
             rows += f" in {self.insert_order} keys"
         if self.variants is not None:
             rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
-        size = f"{rows}, {self.own_threads} threads"
+        by_store = [one for one in self.threads_by_store if one.threads]
+        on = [f"{one.threads} threads on {stores()[one.store].title}" for one in by_store]
+        size = f"{rows}, {' and '.join(on) or f'{self.own_threads} threads'}"
         if self.clients > 1:
             size += f" in {self.clients} clients"
         if self.search is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from density_study.cluster.stores.store import act_names
 from density_study.workloads.base.checked import FaultyKeyError, at_most
@@ -40,6 +40,15 @@ from density_study.workloads.ycsb.mixes import (
 from density_study.workloads.ycsb.phase_spec import PhaseSpec
 from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.search_spec import SearchSpec
+from density_study.workloads.ycsb.stores.threads_by_store import (
+    MAX_THREADS,
+    ByStore,
+    ThreadsByStore,
+    check_alike,
+    extreme,
+    kind,
+    threads_knobs,
+)
 from density_study.workloads.ycsb.test_case import INT_MAX, YcsbTestCase
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -62,7 +71,11 @@ RowsOrMemory = Annotated[
         }
     ),
 ]
-Threads = Annotated[Count, at_most(10_000, "the limit of one client's JVM")]
+Threads = Annotated[Count, at_most(MAX_THREADS, "the limit of one client's JVM")]
+ThreadsChoice = Annotated[
+    Annotated[Threads, Tag("(number)")] | Annotated[ThreadsByStore, Tag("(by store)")],
+    Discriminator(kind),
+]
 RegionsPerServer = Annotated[Count, at_most(1000, "the limit of one RegionServer")]
 
 
@@ -78,8 +91,10 @@ class RunsSpec(WorkloadSpec):
     mixes: tuple[MixChoice | VariantMix, ...] = Field(
         min_length=1, description="mixes of operations to run"
     )
-    threads: tuple[Threads, ...] = Field(
-        min_length=1, description="threads of all clients together; one saturation trial each"
+    threads: tuple[ThreadsChoice, ...] = Field(
+        min_length=1,
+        description="threads of all clients together; one saturation trial each. Where stores are compared "
+        "also numbers by store: {hbase: 16, ...}",
     )
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         1, description="client processes per host with the role client; all share the load"
@@ -135,6 +150,7 @@ class RunsSpec(WorkloadSpec):
             )
         if self.search is not None:
             self._check_search(self.search)
+        check_alike(self.threads)
         # Counted before the lists are expanded.
         per_size_and_mix = len(set(self.threads)) + len(set(self.latency_at)) + bool(self.search)
         test_cases = len(set(self.sizes)) * len(set(self.mixes)) * per_size_and_mix
@@ -172,7 +188,7 @@ class RunsSpec(WorkloadSpec):
         for size in dict.fromkeys(self.sizes):
             for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
                 for target in dict.fromkeys(self.latency_at):
-                    yield self.test_case(size, max(self.threads), mix, target)
+                    yield self.test_case(size, extreme(self.threads, max), mix, target)
 
     def _searches(self) -> Iterator[YcsbTestCase]:
         """One per table and mix. A rate is offered by the maximum of `threads`, so that their number does not
@@ -182,26 +198,25 @@ class RunsSpec(WorkloadSpec):
         pick = min if self.search.max_threads_gain is not None else max
         for size in dict.fromkeys(self.sizes):
             for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
-                test_case = self.test_case(size, pick(self.threads), mix)
-                search = self.search.search(mix, pick(self.threads), self.duration)
+                test_case = self.test_case(size, extreme(self.threads, pick), mix)
+                search = self.search.search(mix, test_case.threads, self.duration)
                 updates = {"search": search, "duration_s": search.duration_s}
                 yield test_case.model_copy(update=updates)
 
     def test_case(
-        self, size: int, threads: int, mix: Mix | OwnMix, target: Target | None = None
+        self, size: int, threads: int | ByStore, mix: Mix | OwnMix, target: Target | None = None
     ) -> YcsbTestCase:
         timed, target = not is_load(name_of(mix)), target or Target()
         return YcsbTestCase(
             mix=name_of(mix),
             own_mix=mix if isinstance(mix, OwnMix) else None,
-            threads=threads,
+            **threads_knobs(threads, self.threads),
             clients=self.clients,
             client=self.client,
             duration_s=self.duration if timed else None,
             warm_up_s=self.warm_up if timed else 0.0,
             warm_up_client_s=self.warm_up_client,
             **warm_up_knobs(self.warm_up_daemons),
-            warm_up_threads=max(self.threads),
             target_percent=target.percent,
             target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,
@@ -387,14 +402,14 @@ class YcsbSpec(RunsSpec):
         """Each on the first table, with the maximum of `threads`, as latency trials."""
         for spec in self.phases:
             if mix := self._run_mix(spec.mix):
-                run = self.test_case(self.records[0], max(self.threads), mix, spec.highest)
+                run = self.test_case(self.records[0], extreme(self.threads, max), mix, spec.highest)
                 length_s = self.warm_up + spec.phase.seconds
                 yield run.model_copy(update={"phase": spec.phase, "duration_s": length_s})
 
     def _faulty(self, specs: Iterable[ActSpec | FaultSpec]) -> Iterator[YcsbTestCase]:
         for spec in specs:
             if mix := self._run_mix(spec.mix):
-                run = self.test_case(self.records[0], max(self.threads), mix, spec.rate)
+                run = self.test_case(self.records[0], extreme(self.threads, max), mix, spec.rate)
                 duration_s = spec.duration or self.duration
                 yield run.model_copy(update={"fault": spec.fault, "duration_s": duration_s})
 

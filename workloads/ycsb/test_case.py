@@ -22,12 +22,14 @@ from density_study.workloads.ycsb.stores.store_rules import (
     check_store,
     store_obstacle,
 )
+from density_study.workloads.ycsb.stores.threads_by_store import OfStore
 
 INT_MAX = 2**31 - 1
 AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
 _NO_COLUMNS = frozenset(
     {
         "own_mix",
+        "threads_by_store",
         "client",
         "row",
         "search",
@@ -185,6 +187,20 @@ class YcsbTestCase(Loading):
     def on_client_hosts(self, hosts: int) -> Self:
         return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self
 
+    def on(self, topology: AnyTopology) -> Self:
+        own = self._of_store(topology)
+        if own is None or own.threads is None:
+            return self
+        search = self.search
+        if search is not None and search.of_threads:
+            search = search.model_copy(update={"start_threads": own.threads})
+        update = {"threads": own.threads, "warm_up_threads": own.most, "search": search}
+        return self.model_copy(update=update)
+
+    def _of_store(self, topology: AnyTopology) -> OfStore | None:
+        name = topology.store.name
+        return next((one for one in self.threads_by_store if one.store == name), None)
+
     def limited(self, ops_s: float) -> Self:
         if self.search or self.target_percent:
             raise FaultyKeyError(
@@ -200,6 +216,13 @@ class YcsbTestCase(Loading):
         return self if self.is_paced else self.model_copy(update={"target_ops_s": ops_s})
 
     def check_topology(self, topology: AnyTopology) -> None:
+        if self.threads_by_store and self._of_store(topology) is None:
+            raise InputError(
+                f"{self.id}: `threads` names no number for {topology.store.title}.",
+                "threads",
+                f"add `{topology.store.name}` to one of its elements, or remove the store.",
+                ("workloads",),
+            )
         for key, whole, of in (
             ("threads", self.threads, "thread"),
             ("records", self.records, "record"),
@@ -220,6 +243,14 @@ class YcsbTestCase(Loading):
     def obstacle(self, topology: AnyTopology) -> InputError | None:
         if fault := super().obstacle(topology) or store_obstacle(self, topology):
             return fault
+        own = self._of_store(topology)
+        if own is not None and own.threads is None:
+            return InputError(
+                f"{self.id}: its threads are of other stores than {topology.store.title}.",
+                "threads",
+                "remove this element, or name a store of the study in it.",
+                ("workloads",),
+            )
         if self.fault is not None:
             refusal = cannot_act if self.fault.act else cannot_recover
             return refusal(self.id, self.fault, topology)
