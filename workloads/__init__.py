@@ -1,1 +1,1 @@
-"""Studies, plans, trials and records; TestDFSIO, TeraSort, YCSB and a genomics pipeline; the monitors."""
+"""Studies, plans, trials, records; TestDFSIO, TeraSort, YCSB, Spark SQL, pipelines of genomes; monitors."""

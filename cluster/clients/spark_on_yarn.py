@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Mapping
 from importlib.util import find_spec
 from math import ceil
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from density_study.cluster.clients.launchers import client_conf
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
+from density_study.cluster.model.memory import CLIENT_HEAP_MIB
 from density_study.cluster.model.topology import AnyTopology, Placed, Topology
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.provider import node_paths
 
 LOOPBACK = "127.0.0.1"
 AM_HEAP_MIB = 256
@@ -55,6 +60,47 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
     options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}
     options |= {f"spark.executorEnv.{n}": v for n, v in (anywhere | dict(more or {})).items()}
     return options
+
+
+def spark_submit(
+    cluster: Cluster, transport: Transport, events: Path, more: Mapping[str, str] | None = None
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """How a command line of spark-submit begins, which the program follows, and its environment. The driver
+    works on the client node, on this machine, in `driver_folder`. `events`: the folder of its event log."""
+    node, home, folder = cluster.topology.client, spark_home(), driver_folder(cluster)
+    options = spark_options(cluster) | {
+        "spark.driver.memory": f"{CLIENT_HEAP_MIB}m",
+        "spark.driver.host": node.address,
+        "spark.driver.bindAddress": node.address,
+        "spark.ui.enabled": "false",
+        "spark.local.dir": str(folder),
+        # a container has no other place to write to
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": events.absolute().as_uri(),
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
+        **(more or {}),
+    }
+    conf = str(client_conf(cluster))
+    env = {
+        "HADOOP_CONF_DIR": conf,
+        "YARN_CONF_DIR": conf,
+        "JAVA_HOME": str(cluster.java_home),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": node.address,
+        "TMPDIR": str(folder),
+        "PYSPARK_PYTHON": transport.python(node)[0],
+        "PATH": os.defpath,
+    }
+    named = (word for name, value in options.items() for word in ("--conf", f"{name}={value}"))
+    return (str(home / "bin" / "spark-submit"), *named), env
+
+
+def driver_folder(cluster: Cluster) -> PurePath:
+    """In the client node's own directory, which tear-down removes."""
+    places = node_paths(cluster.site, cluster.topology)
+    return places.data[cluster.topology.client.name] / "tmp"
 
 
 def executors(topology: AnyTopology) -> dict[str, str]:

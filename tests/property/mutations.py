@@ -20,6 +20,7 @@ from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
+from density_study.workloads.sparksql.output import parse_queries
 from density_study.workloads.terasort.validation import parse_validation
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
@@ -51,6 +52,7 @@ PARSERS: tuple[Parser, ...] = (
     parse_stages,
     parse_answers,
     parse_validation,
+    parse_queries,
 )
 _KINDS: tuple[tuple[str, Parser], ...] = (
     ("TestDFSIO-*.log", parse_results),
@@ -73,6 +75,7 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("pipeline-*_stages.csv", parse_stages),
     ("pipeline-*_answers.csv", parse_answers),
     ("TeraValidate-*", parse_validation),
+    ("sparksql-*.csv", parse_queries),
 )
 
 

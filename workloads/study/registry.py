@@ -17,11 +17,12 @@ from density_study.cluster.plugins import group_of, unusable, values_of
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.workload import WorkloadKind
 from density_study.workloads.pipeline.kind import PIPELINE
+from density_study.workloads.sparksql.kind import SPARKSQL
 from density_study.workloads.terasort.kind import TERASORT
 from density_study.workloads.testdfsio.kind import TESTDFSIO
 from density_study.workloads.ycsb.kind import YCSB
 
-OURS = (YCSB, TESTDFSIO, TERASORT, PIPELINE)
+OURS = (YCSB, TESTDFSIO, TERASORT, SPARKSQL, PIPELINE)
 
 
 @cache
