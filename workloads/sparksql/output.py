@@ -27,6 +27,7 @@ _HEADER = ",".join(FIELDS)
 class Answered:
     """A query, its times and its answer. `seconds`: by a clock that nobody sets."""
 
+    line: int
     query: str
     start_epoch_s: float
     end_epoch_s: float
@@ -64,11 +65,16 @@ def _row(line: Line) -> Answered:
     start_s, end_s, seconds = map(decimal, cells[1:4])
     if not YEARS_S[0] <= start_s <= end_s <= YEARS_S[1] or seconds <= 0:
         raise RejectedError("it ends before it begins, or not in this century")
-    return Answered(cells[0], start_s, end_s, seconds, whole(cells[4]), whole(cells[5]))
+    rows, total = map(whole, cells[4:])
+    if rows < 0 or total < 0:
+        raise RejectedError("less than nothing was found")
+    return Answered(line.number, cells[0], start_s, end_s, seconds, rows, total)
 
 
 def query_rows(found: Answered, _: ReadFile) -> Iterator[tuple[Table, dict[str, Any]]]:
-    yield SQL_QUERIES, asdict(found)
+    row = asdict(found)
+    del row["line"]
+    yield SQL_QUERIES, row
 
 
 def answer_faults(found: Parsed[Answered], rows: int) -> Iterator[str]:

@@ -24,7 +24,7 @@ _WHERE = "workloads, key sparksql"
 
 
 class SparkSqlTestCase(TestCase):
-    """The queries run one after another, in one application."""
+    """One application answers the queries in their order."""
 
     workload: Literal["sparksql"] = "sparksql"
     size_mib: int = Field(gt=0, description="size of the table in MiB")

@@ -65,8 +65,8 @@ ThreadsByStore = Annotated[
 
 
 class OfStore(Frozen):
-    """The threads of a test case on one store; null: it does not run there. `most`: of all its test cases,
-    by which its servers are warmed up."""
+    """The threads of a test case on one store; null: it does not run there. Its servers are warmed up by
+    `most`, the largest number of any test case."""
 
     store: str
     threads: int | None = Field(gt=0)
