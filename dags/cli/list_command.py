@@ -37,19 +37,20 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
     """
     from density_study.cluster.state.run_tags import parse_tags
     from density_study.dags.cli.layout import rows_table
-    from density_study.workloads.execution.run_facts import facts_of_runs
+    from density_study.workloads.execution.run_facts import facts_of_runs, size_bytes
 
     wanted = parse_tags(tags or [])
     found = facts_of_runs(runs, wanted)
     now = time.time()
     if as_json:
-        print_json([_facts(one, now) for one in found])
+        print_json([_facts(one, now, size_bytes(one.folder)) for one in found])
         return
     if not found:
         what = "no runs" if not wanted else f"no runs with {_shown(wanted)}"
         out.print(f"{runs} contains {what}.")
         return
-    out.print(rows_table(HEADER, [tuple(_cells(one, now)) for one in found]))
+    cells = (_cells(one, now, size_bytes(one.folder)) for one in found)
+    out.print(rows_table(HEADER, list(map(tuple, cells))))
     for one in found:
         if one.fault:
             out.print(f"unreadable: {one.fault}")
@@ -71,10 +72,10 @@ def remove(
 
     Exit codes: 0 deleted, 1 not confirmed, 2 invalid input or refused; nothing was deleted.
     """
-    from density_study.workloads.execution.run_facts import facts_of
+    from density_study.workloads.execution.run_facts import facts_of, size_bytes
 
     root = only(run, runs)
-    facts = facts_of(root)
+    bytes_used = size_bytes(root)
     if not yes:
         if as_json or not out.is_terminal:
             raise InputError(
@@ -82,7 +83,8 @@ def remove(
                 str(root),
                 "add --yes.",
             )
-        what = f"{facts.study} {facts.run} ({facts.state}, {size(facts.size_bytes)})"
+        facts = facts_of(root)
+        what = f"{facts.study} {facts.run} ({facts.state}, {size(bytes_used)})"
         if not typer.confirm(plain(f"Delete {what} for good?")):
             raise typer.Exit(1)
     # the import of the hub's charts takes 0.3 s: after the question
@@ -90,9 +92,9 @@ def remove(
 
     remove_run(root)
     if as_json:
-        print_json({"removed": root, "size_bytes": facts.size_bytes})
+        print_json({"removed": root, "size_bytes": bytes_used})
     else:
-        out.print(f"removed  {root} ({size(facts.size_bytes)})")
+        out.print(f"removed  {root} ({size(bytes_used)})")
 
 
 def only(named: Path, runs: Path) -> Path:
@@ -133,12 +135,12 @@ def _shown(tags: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in tags.items())
 
 
-def _cells(facts: RunFacts, now: float) -> Iterator[str]:
+def _cells(facts: RunFacts, now: float, bytes_used: int) -> Iterator[str]:
     age_s = facts.age_s(now)
     age = "-" if age_s is None else duration(age_s)
     yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age)
     yield "-" if facts.trials is None else f"{facts.trials_done} of {facts.trials}"
-    yield from (size(facts.size_bytes), _shown(facts.tags)[:_MOST_SHOWN] or "-")
+    yield from (size(bytes_used), _shown(facts.tags)[:_MOST_SHOWN] or "-")
 
 
 def _opened(facts: RunFacts) -> str | None:
@@ -150,7 +152,7 @@ def _opened(facts: RunFacts) -> str | None:
         return None
 
 
-def _facts(facts: RunFacts, now: float) -> dict[str, object]:
+def _facts(facts: RunFacts, now: float, bytes_used: int) -> dict[str, object]:
     """The run as plain values, for other programs; null where something is not known."""
     return {
         "study": facts.study,
@@ -161,7 +163,7 @@ def _facts(facts: RunFacts, now: float) -> dict[str, object]:
         "age_s": facts.age_s(now),
         "trials_done": facts.trials_done,
         "trials": facts.trials,
-        "size_bytes": facts.size_bytes,
+        "size_bytes": bytes_used,
         "tags": facts.tags,
         "fault": facts.fault,
     }

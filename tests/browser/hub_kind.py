@@ -8,11 +8,8 @@ from pathlib import Path
 
 from density_study.analysis.comparison.acknowledged import Known, acknowledge, read_acknowledged
 from density_study.analysis.comparison.compare import compare
-from density_study.analysis.hub.open_regressions import open_regressions
-from density_study.analysis.hub.page import render
-from density_study.analysis.hub.results import results
 from density_study.analysis.summary.summary import Summary
-from tests.support.made_runs.nightly_runs import MIXES, nightly, october, run_id, whole
+from tests.support.made_runs.nightly_runs import MIXES, hub, nightly, october, run_id, whole
 from tests.support.variants import noisy, ycsb
 
 SLOWER = {"load": (5, 0.8), "read45-insert55": (8, 0.85), "scan95-insert5": (12, 0.7)}
@@ -29,7 +26,6 @@ KNOWN = {
     ("weekly", 5): {"reason": "vendor's answer is due on Monday", "ticket": "PERF-1188"},
 }
 """What was acknowledged after a run of a study."""
-AS_OF_S = 1_796_000_000
 OPENED = "2026-11-12 02:00"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 """The journals of these runs are written now."""
@@ -44,13 +40,7 @@ def made_hub() -> str:
             earlier = [one.model_copy(update={"study": study}) for one in october()]
             for number in range(1, last + 1):
                 earlier.append(_measured(runs, study, number, earlier))
-        studies = results(runs)
-        regressions = [
-            regression
-            for study in studies
-            for regression in open_regressions(study, read_acknowledged(runs / study.name))
-        ]
-        return _TIME.sub(OPENED, render(studies, AS_OF_S, regressions))
+        return _TIME.sub(OPENED, hub(runs))
 
 
 def _measured(runs: Path, study: str, number: int, earlier: list[Summary]) -> Summary:

@@ -20,7 +20,8 @@ OF_RUNS = {"report.png": "quickstart", "block-cache-off.png": "block-cache-off"}
 """Pictures of the first screens of reports, and the studies whose numbers are kept for them."""
 _OF_AIRFLOW = ("airflow.png", "airflow-cleared.png")
 _OF_HUB = "airflow-hub.png"
-_HUB = project_root() / "analysis" / "report" / "templates" / "hub.html.j2"
+_TEMPLATES = project_root() / "analysis" / "report" / "templates"
+_HUB = tuple(_TEMPLATES / name for name in ("hub.html.j2", "hub_study.html.j2"))
 _REGRESSIONS = '{% include "regressions.html.j2" %}\n'
 """The open ones, which a hub with none does not show."""
 _HIDDEN = re.compile(r"<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<[^>]+>", re.S)
@@ -32,7 +33,7 @@ def shown(picture: str) -> str:
     if picture in _OF_AIRFLOW:
         return hash_of(f"airflow {version('apache-airflow')}")
     if picture == _OF_HUB:
-        page = _HUB.read_text("utf-8").replace(_REGRESSIONS, "")
+        page = "".join(part.read_text("utf-8") for part in _HUB).replace(_REGRESSIONS, "")
         return hash_of(page, _on_screen(static("report.css")), static("hub.css"))
     pages = [render(kept(OF_RUNS[picture]))] if picture in OF_RUNS else map(html, REPORTS)
     first = [page.partition('<nav aria-label="Sections"')[0] for page in pages]

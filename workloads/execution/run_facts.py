@@ -34,7 +34,6 @@ class RunFacts:
     opened_t: float | None = None
     trials_done: int | None = None
     trials: int | None = None
-    size_bytes: int = 0
     tags: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""
 
@@ -52,22 +51,21 @@ def facts_of_runs(runs: Path, wanted: Mapping[str, str] | None = None) -> list[R
 
 def facts_of(folder: Path) -> RunFacts:
     """The facts of the run in `folder`, also where it cannot be read."""
-    size = size_bytes(folder)
     tags: Mapping[str, str] = {}
     try:
         tags = tags_of(folder)
-        return _readable(folder, size, tags)
+        return _readable(folder, tags)
     except Exception as error:  # whatever a damaged folder provokes: the others are still listed
         why = _in_words(error)
         study, run = folder.parent.name, folder.name
-        return RunFacts(folder, study, run, UNREADABLE, size_bytes=size, tags=tags, fault=why)
+        return RunFacts(folder, study, run, UNREADABLE, tags=tags, fault=why)
 
 
-def _readable(folder: Path, size: int, tags: Mapping[str, str]) -> RunFacts:
+def _readable(folder: Path, tags: Mapping[str, str]) -> RunFacts:
     if imported := import_of(folder):
         trials = len(imported.trials)
         return RunFacts(
-            folder, imported.study, imported.run, IMPORTED, imported.t, trials, trials, size, tags
+            folder, imported.study, imported.run, IMPORTED, imported.t, trials, trials, tags
         )
     plan, study = read_plan(folder / PLAN), study_of(folder)
     state = run_state(folder, presence.is_free(folder))
@@ -80,7 +78,6 @@ def _readable(folder: Path, size: int, tags: Mapping[str, str]) -> RunFacts:
         opened_t=state.opened_t if state else None,
         trials_done=len(done),
         trials=len(plan.trials),
-        size_bytes=size,
         tags=tags,
     )
 
