@@ -9,6 +9,7 @@ import pytest
 
 from density_study.analysis.comparison.history import earlier, read_summary
 from density_study.analysis.hub.files import HUB
+from density_study.analysis.hub.kept import KEPT
 from density_study.analysis.hub.page import rebuild
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import NotPlainError, read_plain
@@ -74,7 +75,7 @@ def test_the_hub_writes_through_no_link(tmp_path: Path) -> None:
     whole(tmp_path / "runs", nightly(1))
     victim = tmp_path / "victim"
     victim.write_text("kept")
-    for name in (".index.lock", HUB):
+    for name in (".index.lock", HUB, KEPT):
         (tmp_path / "runs" / name).symlink_to(victim)
         rebuild(tmp_path / "runs")
         assert victim.read_text() == "kept"
