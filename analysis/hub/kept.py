@@ -60,7 +60,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def digest(*parts: object) -> str:
-    """Of what a value depends on, besides the program itself."""
+    """A key for what depends on `parts`, and on the program itself."""
     return sha256(json.dumps((_program(), *parts)).encode()).hexdigest()
 
 

@@ -36,8 +36,8 @@ GENERATOR = "density-study results hub"
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What the page has of a study. HTML: its `line` in the list of studies, the lines of its open
-    `regressions`, and its `section`. `states` and `tags`: of its runs."""
+    """What the page has of a study: its `line` in the list of studies, the lines of its open `regressions`,
+    and its `section`, as HTML; the `states` and `tags` that its runs have."""
 
     name: str
     count: int
@@ -111,8 +111,8 @@ def _rendered(runs: Path, study: HubStudy) -> tuple[StudyPart, bool]:
         regressions = tuple(open_regressions(study, read_acknowledged(runs / study.name)))
     except Exception as error:
         faults["open regressions"] = error
-    for what, error in faults.items():
-        log.warning("study %s: %s: %s: %s", study.name, what, type(error).__name__, error)
+    for what, fault in faults.items():
+        log.warning("study %s: %s: %s: %s", study.name, what, type(fault).__name__, fault)
     html: Any = _environment().get_template("hub_study.html.j2").module
     part = StudyPart(
         name=study.name,

@@ -80,6 +80,7 @@ def test_the_hub_writes_through_no_link(tmp_path: Path) -> None:
         rebuild(tmp_path / "runs")
         assert victim.read_text() == "kept"
         (tmp_path / "runs" / name).unlink()
+    (tmp_path / "runs" / HUB).unlink()
     os.mkfifo(tmp_path / "runs" / HUB)
     rebuild(tmp_path / "runs")
 
