@@ -22,7 +22,7 @@ CLASS_WEIGHT = 0.25
 @dataclass(frozen=True)
 class Limit:
     """How far a value must lie beyond the median of what it is compared with: `least`, in the series' unit,
-    and `factor` times. floor: a smaller value is no news, however unusual. load: the series that the value
+    and `factor` times. floor: a smaller value does not count, however unusual. load: the series that the value
     follows; if hardly anything is left of it, the value is not judged."""
 
     least: float

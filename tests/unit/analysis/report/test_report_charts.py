@@ -140,7 +140,7 @@ def test_numbers_in_tables_carry_their_units(name: str) -> None:
 def test_every_chart_has_a_description_and_its_numbers_in_a_table() -> None:
     elements = Elements(html("one"))
     charts = [attributes for _, attributes, _ in elements.all if "data-chart" in attributes]
-    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 40
+    assert len(charts) == len({chart["data-chart"] for chart in charts}) == 37
     assert all(len(chart["aria-label"] or "") > 30 for chart in charts)
     figures, tables = elements.having("figure"), elements.having("details", **{"class": "data"})
     assert len(figures) == len(tables) - 1 == 9  # the findings have such a table, too
@@ -165,7 +165,7 @@ def test_points_of_single_builds_are_described(rows: int) -> None:
 def test_charts_are_visible_before_any_script_runs() -> None:
     text = html("one")
     charts = re.findall(r'data-chart="[^"]+".*?>(<svg.*?</svg>)</div>', text, re.S)
-    assert len(charts) == 40
+    assert len(charts) == 37
     assert all('class="mark-' in chart and "<path" in chart for chart in charts)
     assert all("data-ref=" in chart and "<title>" in chart for chart in charts)
 
