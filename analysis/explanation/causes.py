@@ -13,8 +13,8 @@ from density_study.analysis.explanation.rules import Rule, margins, rules
 from density_study.analysis.explanation.words import compared, several
 
 LEAST_TAKEN = 0.25
-"""The share of a host's cores that must have been taken, over the share of the work that was lost: a host that
-lacks a twentieth of its cores does most of its work, and some of it waits."""
+"""The share of a host's cores that must have been taken, over the share of the work that was lost: a host
+that lacks a twentieth of its cores does most of its work, and some of it waits."""
 Kind = Literal["spell", "trials"]
 """What the values of a series are compared with."""
 Shown = tuple[Sequence[Place], str]

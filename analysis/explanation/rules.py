@@ -22,8 +22,8 @@ CLASS_WEIGHT = 0.25
 @dataclass(frozen=True)
 class Limit:
     """How far a value must lie beyond the median of what it is compared with: `least`, in the series' unit,
-    and `factor` times. floor: a smaller value does not count, however unusual. load: the series that the value
-    follows; if hardly anything is left of it, the value is not judged."""
+    and `factor` times. floor: a smaller value does not count, however unusual. load: the series that the
+    value follows; if hardly anything is left of it, the value is not judged."""
 
     least: float
     factor: float = 1.0

@@ -160,7 +160,8 @@ def test_every_comparison_is_a_row_at_its_place_on_the_scale() -> None:
     more, less = (
         next(tick.at for tick in drawn.ticks if tick.text == text) for text in ("×2.5", "×0.4")
     )
-    assert drawn.one == pytest.approx((more + less) / 2)  # 2.5 times and a 2.5th are equally far from 1
+    # 2.5 times as much and a 2.5th are equally far from 1
+    assert drawn.one == pytest.approx((more + less) / 2)
     for ref, row in rows.items():
         finding = compared[ref]
         for value, at in (
