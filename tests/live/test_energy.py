@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.support.command import run_of, study
-from tests.support.energy_counters import Counting, meter
+from tests.support.records.energy_counters import Counting, meter
 from tests.support.namespace import mounted
 from tests.support.repeating import repeating
 

@@ -21,7 +21,7 @@ from density_study.workloads.monitors.device_sampler import rows
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.energy import Energy
 from tests.spark.support import oracle
-from tests.support.energy_counters import Counting, meter
+from tests.support.records.energy_counters import Counting, meter
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import MIB, Truth
 

@@ -8,7 +8,7 @@ import pytest
 
 from density_study.cluster.machine.energy import IPMI, energy_fault, meter_w
 from density_study.workloads.monitors.energy import METER, Energy
-from tests.support.energy_counters import domain, meter
+from tests.support.records.energy_counters import domain, meter
 
 ANSWER = """
     Instantaneous power reading:                   214 Watts
