@@ -157,18 +157,25 @@ def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
 
 
 def _ticks(scale: _Scale) -> list[float]:
-    """Round ratios within the scale, as many as have room: coarse ones where it is wide."""
-    wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
-    levels = (wide[::3], wide, COARSE, FINE, FINER, FINEST)
-    return max((_apart(level, scale) for level in levels), key=len)
+    """1, and on each side of it round ratios within the scale, as many as have room."""
+    below, above = (_outwards(scale, *ends) for ends in ((scale.low, 1.0), (1.0, scale.high)))
+    return [*reversed(below), 1.0, *above]
+
+
+def _outwards(scale: _Scale, low: float, high: float) -> list[float]:
+    """Those on one side: powers of ten if there is one, else of the level with the most, the coarsest of
+    equals."""
+    powers = [10.0**power for power in range(-6, 7)]
+    wide = [step * power for power in powers for step in (1.0, 2.0, 5.0)]
+    levels = (powers, wide, COARSE, FINE, FINER, FINEST)
+    found = [_apart([one for one in level if low <= one <= high], scale) for level in levels]
+    return found[0] or max(found, key=len)
 
 
 def _apart(level: Sequence[float], scale: _Scale) -> list[float]:
-    """1, which each scale holds, and the next ones outwards that have room."""
+    """The ticks that have room, from 1 outwards, without 1 itself."""
     kept = [1.0]
-    for tick in sorted(
-        (one for one in level if scale.low <= one <= scale.high), key=lambda one: abs(log(one))
-    ):
-        if all(abs(scale.place(tick) - scale.place(other)) >= APART for other in kept):
+    for tick in sorted(level, key=lambda one: abs(log(one))):
+        if abs(scale.place(tick) - scale.place(kept[-1])) >= APART:
             kept.append(tick)
-    return sorted(kept)
+    return kept[1:]

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.live.support.command import run_of, study
-from tests.support.records.energy_counters import Counting, meter
 from tests.support.namespace import mounted
+from tests.support.records.energy_counters import Counting, meter
 from tests.support.repeating import repeating
 
 pytestmark = pytest.mark.timeout(900)

@@ -157,11 +157,11 @@ def test_every_comparison_is_a_row_at_its_place_on_the_scale() -> None:
     }
     rows = {row.ref: row for row in _rows(summary)}
     assert rows.keys() == compared.keys()
-    more, less = (
-        next(tick.at for tick in drawn.ticks if tick.text == text) for text in ("×2.5", "×0.4")
-    )
-    # 2.5 times as much and a 2.5th are equally far from 1
-    assert drawn.one == pytest.approx((more + less) / 2)
+    last = drawn.ticks[-1]
+    per_e = (last.at - drawn.one) / log(float(last.text.removeprefix("×")))
+    for tick in drawn.ticks:  # half and double are equally far from 1
+        at = drawn.one + per_e * log(float(tick.text.removeprefix("×")))
+        assert tick.at == pytest.approx(at)
     for ref, row in rows.items():
         finding = compared[ref]
         for value, at in (
@@ -173,7 +173,7 @@ def test_every_comparison_is_a_row_at_its_place_on_the_scale() -> None:
                 assert at is None
                 continue
             assert at is not None and 0 < at < 100
-            assert at - drawn.one == pytest.approx(log(value) / log(2.5) * (more - drawn.one))
+            assert at - drawn.one == pytest.approx(log(value) * per_e)
 
 
 def test_rows_are_grouped_by_measure_variants_and_rule() -> None:
