@@ -18,7 +18,7 @@ from tests.support.summary_factory import FACTORIES, one_block
 
 pytestmark = pytest.mark.browser
 
-CHARTS = {"one": 46, "eight": 69, "talk": 142}
+CHARTS = {"one": 43, "eight": 66, "talk": 139}
 """SVG charts of the page, and those of the trial shown in detail."""
 INSIDE = 6
 """Charts of a trial, drawn by the page's script."""

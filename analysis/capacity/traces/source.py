@@ -103,7 +103,7 @@ class Source:
         mark = delimiter or max(DELIMITERS, key=first.count)
         if len(mark) > 1:
             text, mark = text.replace(mark, "\t"), "\t"
-        csv.field_size_limit(MOST_LINE)
+        former = csv.field_size_limit(MOST_LINE)  # of the whole process
         # sacct does not quote, and a job's name may hold a quote; what saves with commas quotes them in cells
         quotes = mark in ",;" or (delimiter is None and mark != "|")
         reader = csv.reader(
@@ -127,6 +127,8 @@ class Source:
                     yield reader.line_num, self._row(names, cells, reader.line_num)
         except csv.Error as error:
             self.refuse(f"the file is not a table: {error}.", "copy it again.", reader.line_num)
+        finally:
+            csv.field_size_limit(former)
 
     def _row(self, names: Sequence[str], cells: Sequence[str], line: int) -> Row:
         if len(cells) != len(names):

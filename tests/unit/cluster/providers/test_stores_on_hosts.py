@@ -33,6 +33,7 @@ from tests.support.topologies import blueprint, local, physical, with_variant
 
 OF_NODES: dict[str, tuple[str, ...]] = {
     "hbase": ("hadoop", "hbase"),
+    "hdfs-files": ("hadoop", "hbase"),
     "accumulo": ("hadoop", "hbase", "accumulo"),
     "cassandra": ("cassandra",),
     "kudu": ("kudu",),

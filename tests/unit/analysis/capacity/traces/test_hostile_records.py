@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import time
@@ -11,6 +12,7 @@ import pytest
 
 from density_study.analysis.capacity.traces import readers
 from density_study.analysis.capacity.traces.profiled import write_profile
+from density_study.analysis.capacity.traces.source import Source
 from density_study.cluster.model.errors import InputError
 
 HEAD = "name\tstatus\trealtime\t%cpu\tcpus\tmemory\tpeak_rss\trchar\twchar\tsubmit\tduration\n"
@@ -80,3 +82,12 @@ def test_a_file_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
     path.write_text(HEAD + row("a"))
     write_profile([path], 1, tmp_path / "profile.yaml")
     assert "trace-?.txt" in (tmp_path / "profile.yaml").read_text()
+
+
+def test_long_cells_are_read_without_a_word_to_other_readers(tmp_path: Path) -> None:
+    """The limit of a cell is one of the whole process."""
+    file, former = tmp_path / "long.tsv", csv.field_size_limit()
+    file.write_text(f"a\tb\n{'x' * 2 * former}\t1\n", "utf-8")
+    ((_, found),) = Source(file).table("\t")
+    assert len(found["a"]) == 2 * former
+    assert csv.field_size_limit() == former
