@@ -125,6 +125,10 @@ class Spell:
     depth: float
 
     @property
+    def length_s(self) -> int:
+        return self.last - self.first + 1
+
+    @property
     def words(self) -> str:
         one = self.first == self.last
         return f"second {self.first}" if one else f"seconds {self.first} to {self.last}"

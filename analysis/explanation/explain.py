@@ -164,10 +164,10 @@ def _ranked(
         row = _row(one.trial, cause, None, whole_s)
         named[cause.rule.id] = ((is_common, is_fast), score, row)
     for rule, found in _by_rule(one.spells).items():
-        seconds = sum(spell.last - spell.first + 1 for spell, _ in found)
+        seconds = sum(spell.length_s for spell, _ in found)
         spell, cause = max(found, key=lambda both: both[0].last - both[0].first)
         lost = sum(
-            (one_spell.last - one_spell.first + 1) * (1.0 if depth is None else one_spell.depth)
+            one_spell.length_s * (1.0 if depth is None else one_spell.depth)
             for one_spell, _ in found
         )
         entry = ((False, False), lost * rule.weight, _row(one.trial, cause, spell, seconds))

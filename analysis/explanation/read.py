@@ -128,9 +128,10 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
             found.update(outside_servers(time_ms, operations, found))
             mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
             threads = about["threads"] * about["clients"]
-            found.update(handlers_of_others(threads, found))
-            if pd.notna(about["target_ops_s"]) and threads > 0:
-                found.update(busy_threads(time_ms, threads))
+            if threads > 0:  # known
+                found.update(handlers_of_others(threads, found))
+                if pd.notna(about["target_ops_s"]):
+                    found.update(busy_threads(time_ms, threads))
         series = Series.of(found, seconds.count)
     else:
         found = {place: of for place, of in found.items() if place.quantity not in OF_TABLES}

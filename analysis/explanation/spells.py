@@ -37,7 +37,7 @@ def causes(
     signs = list(judged(course.series, "spell", value[:, None], usual.centre, usual.spread))
     here = {rule: float(margin[0]) for rule, margin in strongest(signs, 1).items()}
     by_chance = coincidences(here, windows.of(spell.core[1] - spell.core[0] + 1), spells)
-    lost = spell.lost_s / (spell.last - spell.first + 1)
+    lost = spell.lost_s / spell.length_s
     found = held(course.series, signs, by_chance, value, usual.centre, AMONG, lost)
     return ranked((*_pauses(course, spell, usual), *found), course.roles)
 

@@ -13,7 +13,7 @@ from density_study.jobs import pipeline
 from density_study.workloads.sparksql.output import answer_faults, parse_queries
 from density_study.workloads.sparksql.test_case import RESULT, SparkSqlTestCase
 from tests.live.support.command import left_of
-from tests.live.support.measured import Measured, measured
+from tests.live.support.measured import Measured, measured, raw_of_only
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
@@ -28,10 +28,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
 
 @pytest.fixture
 def raw(done: Measured) -> Path:
-    run, manifests = done
-    (trial,) = manifests
-    assert (manifests[trial].state, manifests[trial].reasons) == ("complete", ())
-    return run.records / trial / "raw"
+    return raw_of_only(done)
 
 
 def test_every_query_has_its_answer_from_an_executor_on_each_node(

@@ -19,7 +19,7 @@ from density_study.workloads.pipeline.machine.files import COHORT, IMPORTANCE
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import StageUse, parse_stages
 from tests.live.support.command import left_of
-from tests.live.support.measured import Measured, measured
+from tests.live.support.measured import Measured, measured, raw_of_only
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(390)]
 
@@ -34,10 +34,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
 
 @pytest.fixture
 def raw(done: Measured) -> Path:
-    run, manifests = done
-    (trial,) = manifests
-    assert (manifests[trial].state, manifests[trial].reasons) == ("complete", ())
-    return run.records / trial / "raw"
+    return raw_of_only(done)
 
 
 def row_of(raw: Path) -> StageUse:

@@ -39,6 +39,14 @@ def measured(spec: Path, runs: Path) -> Iterator[Measured]:
             end_run(run, "ok")
 
 
+def raw_of_only(done: Measured) -> Path:
+    """The files of the run's only trial, which is complete."""
+    run, manifests = done
+    (trial,) = manifests
+    assert (manifests[trial].state, manifests[trial].reasons) == ("complete", ())
+    return run.records / trial / "raw"
+
+
 def operations_of(run: Run, trial: str) -> dict[str, OperationCount]:
     """What YCSB's client counted, by operation."""
     out = next((run.records / trial / "raw").glob("*.out"))

@@ -103,6 +103,7 @@ ALONE = {
     Place("client_cpu", "c"): Usual(40, 0.1),
     Place("client_silent", "", "ycsb-1"): Usual(0),
     Place("other_calls", "", "the RegionServers"): Usual(2, 0.8),
+    Place("handlers_of_others", "", "the RegionServers"): Usual(0.3, 0.8),
     Place("outside_time", "", "the clients"): Usual(2, 0.5),
 }
 # What comes and goes: series, by how much, for how many seconds, and how many times a minute at each host.

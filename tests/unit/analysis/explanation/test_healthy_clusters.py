@@ -79,7 +79,7 @@ def injected(course: Course, sign: Sign, limit: Limit, seconds: slice, place: Pl
             STRONG * max(limit.least, usual * (1 - 1 / limit.factor)), usual
         )
     else:
-        more = usual + STRONG * max(limit.least, usual * (limit.factor - 1))
+        more = usual + STRONG * max(limit.least, usual * (limit.factor - 1), limit.floor - usual)
         values[row, seconds] = min(more, 100.0) if sign.series in PERCENT else more
     return replace(course, series=Series(course.series.places, values))
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from density_study.analysis.report.forest import APART, forest
+from density_study.analysis.report.forest import APART, _Scale, _ticks, forest
 from density_study.analysis.summary.summary import Summary
 from tests.support.summary_factory import eight_repetitions
 
@@ -35,6 +35,16 @@ def test_ticks_never_touch(low: float, high: float) -> None:
     assert any(tick.text == "×1" and tick.at == plot.one for tick in plot.ticks)
     assert all(0 <= tick.at <= 100 for tick in plot.ticks)
     assert all(b.at - a.at >= APART > LABEL_ON_PAPER for a, b in pairwise(plot.ticks))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.93, 1.24), (0.62, 1.91), (0.3, 3.5), (0.97, 1.05), (0.1, 12.0), (0.01, 900.0), (0.72, 1.3)],
+)
+def test_every_scale_has_ticks_on_both_sides_of_one(low: float, high: float) -> None:
+    ticks = _ticks(_Scale(low, high))
+    assert 3 <= len(ticks) <= 1 + 100 / APART
+    assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
 
 
 def _with_interval(low: float, high: float) -> Summary:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from density_study.analysis.findings.variants import main_operation
-from density_study.analysis.report import forest
 from density_study.analysis.report.charts.answer import answer
 from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import vertical_log
@@ -74,16 +73,6 @@ def test_free_text_keeps_options_whole_and_marks_code() -> None:
         '<span class="whole">--add-repetitions 4</span></code>, <span class="whole">--set</span> a=1, '
         "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.1"
     )
-
-
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(0.93, 1.24), (0.62, 1.91), (0.3, 3.5), (0.97, 1.05), (0.1, 12.0), (0.01, 900.0), (0.72, 1.3)],
-)
-def test_every_scale_has_ticks_on_both_sides_of_one(low: float, high: float) -> None:
-    ticks = forest._ticks(forest._Scale(low, high))
-    assert 3 <= len(ticks) <= 1 + 100 / forest.APART
-    assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
 
 
 def test_the_pages_named_for_more_exist() -> None:
