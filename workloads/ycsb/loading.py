@@ -28,8 +28,9 @@ WRITES_OF_A_ROW = 4
 """To the drives of each replica: in the WAL, in a flushed file, and in two compactions."""
 LEAST_LOAD_LIMIT_S = 7200.0
 COMPACTION_MIB_S = 50.0
-"""MiB/s of a RegionServer: the default of hbase.hstore.compaction.throughput.lower.bound, its limit while few
-files wait."""
+"""MiB/s of a RegionServer: HBase's default of COMPACTION_BOUND."""
+COMPACTION_BOUND = "hbase.hstore.compaction.throughput.lower.bound"
+"""Bytes/s: the limit of a RegionServer's compactions while few files wait."""
 SLOWEST_COMPACTION_MIB_S = 5.0
 """Below, the disks count as broken."""
 SLOWEST_COUNT_ROWS_S = 10_000.0
@@ -115,7 +116,12 @@ class Loading(YcsbParameters):
         load_s = 0.0 if is_written else self._load_on(topology)
         if has_copy:
             load_s = min(load_s, self._put_back_s)
-        return load_s + self.compaction_s(topology, COMPACTION_MIB_S)
+        return load_s + self.limited_compaction_s(topology)
+
+    def limited_compaction_s(self, topology: AnyTopology) -> float:
+        """To major-compact the loaded table within the limit of the RegionServers."""
+        own = topology.configuration.properties.get("hbase-site", {}).get(COMPACTION_BOUND)
+        return self.compaction_s(topology, COMPACTION_MIB_S if own is None else int(own) / 2**20)
 
     def compaction_s(self, topology: AnyTopology, mib_s: float) -> float:
         """To major-compact the loaded table at this rate of each RegionServer; 0 for other stores."""

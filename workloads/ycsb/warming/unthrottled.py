@@ -15,23 +15,20 @@ from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.conf_files import with_properties
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.loading import COMPACTION_MIB_S
+from density_study.workloads.ycsb.loading import COMPACTION_BOUND
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 WORTH_S = 60.0
 """Compactions that take longer than this with the limit are run without it; two JVMs start for that."""
-_BOUNDS = tuple(
-    f"hbase.hstore.compaction.throughput.{bound}.bound" for bound in ("lower", "higher")
-)
+_BOUNDS = (COMPACTION_BOUND, COMPACTION_BOUND.replace("lower", "higher"))
 _NO_LIMIT_BYTES_S = 2**40
 FILE = "hbase-site.xml"
 
 
 def is_worth_it(topology: AnyTopology, test_case: YcsbTestCase) -> bool:
     """Whether the limit would cost much, on a cluster that is not of others."""
-    limited_s = test_case.compaction_s(topology, COMPACTION_MIB_S)
-    return isinstance(topology, Topology) and limited_s > WORTH_S
+    return isinstance(topology, Topology) and test_case.limited_compaction_s(topology) > WORTH_S
 
 
 @contextmanager

@@ -9,14 +9,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.render.conf_files import configuration_xml
+from density_study.workloads.ycsb.loading import COMPACTION_BOUND
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming import unthrottled as module
 from density_study.workloads.ycsb.warming.unthrottled import is_worth_it, unthrottled, without_limit
-from tests.support.topologies import local
+from tests.support.topologies import local, with_variant
 
+RUN: Any = {"mix": "c", "threads": 1, "duration_s": 10.0}
 SITE = configuration_xml({"hbase.rootdir": "hdfs://h/hbase", "hbase.a": "1"})
 
 
@@ -33,11 +36,17 @@ def test_nothing_but_the_bounds_changes() -> None:
 
 def test_small_tables_and_other_peoples_clusters_keep_the_limit() -> None:
     def worth(records: int) -> bool:
-        test_case = YcsbTestCase(mix="c", records=records, threads=1, duration_s=10.0)
-        return is_worth_it(local(), test_case)
+        return is_worth_it(local(), YcsbTestCase(**RUN, records=records))
 
     assert not worth(1_000_000)
     assert worth(100_000_000)
+
+
+def test_a_limit_of_the_study_counts_and_so_does_its_time() -> None:
+    own = Configuration({"hbase-site": {COMPACTION_BOUND: str(2**20)}})
+    slow, case = with_variant(local(), configuration=own), YcsbTestCase(**RUN, records=200_000)
+    assert is_worth_it(slow, case) and not is_worth_it(local(), case)
+    assert case.limited_compaction_s(slow) == pytest.approx(50 * case.limited_compaction_s(local()))
 
 
 class _Context:
