@@ -16,6 +16,7 @@ from density_study.cluster.model.dividing.cpus import Cpus, NumaNode, cpus_in
 UNKNOWN = "unknown"
 SYSTEM = Path("/sys/devices/system")
 KVM = Path("/dev/kvm")
+HUGE_PAGES = Path("/sys/kernel/mm/hugepages")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -48,11 +49,18 @@ def describe_disk(path: str) -> dict[str, Any]:
 
 def describe_guest_host(folders: Sequence[str], bridge: str) -> dict[str, Any]:
     """For a host of VMs: which of the folders are neither there nor on a disk of their own, whether there is
-    the bridge, and why there can be no KVM (empty: nothing is known against it)."""
+    the bridge, why there can be no KVM (empty: nothing is known against it), and the number of free huge
+    pages by their size in KiB."""
     return {
         "missing": [folder for folder in folders if not _is_place(Path(folder))],
         "bridge": not bridge or Path("/sys/class/net", bridge, "bridge").is_dir(),
         "no_kvm": _no_kvm(),
+        "huge_pages": {
+            folder.name.removeprefix("hugepages-").removesuffix("kB"): int(
+                (folder / "free_hugepages").read_text()
+            )
+            for folder in HUGE_PAGES.glob("hugepages-*kB")
+        },
     }
 
 

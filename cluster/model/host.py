@@ -77,7 +77,8 @@ class VmHost:
     192.0.2.0/24. With `bridge` they join that bridge of the host; without, a network of the build's
     own on which the host has `host_address`, which several hosts cannot share. `reserve_mib` stays
     the host's; `data_gib` is how large the data disks on a drive may grow together, or are from the start
-    with `preallocated`; `images` is where golden images are cached.
+    with `preallocated`; `images` is where golden images are cached. `huge_kib`: size of the host's pages that
+    the guests' memory is made of; 0: of ordinary ones.
     """
 
     uri: str
@@ -91,6 +92,7 @@ class VmHost:
     reserve_mib: int = 512
     data_gib: int = 32
     preallocated: bool = False
+    huge_kib: int = 0
     images: str = "/var/lib/libvirt/images/density-study"
 
     @property

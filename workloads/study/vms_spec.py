@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -67,6 +67,11 @@ class VmsSpec(Frozen):
         False,
         description="Reserve `data_disk` on each drive when VMs are made. For sparse disks, the host's file "
         "system allocates while VMs write, which it never does for the bare host.",
+    )
+    huge_pages: Literal["2 MiB", "1 GiB"] | None = Field(
+        None,
+        description="Size of huge pages that hold the memory of VMs. Each host needs enough free ones, which "
+        "`study doctor` counts. Not with density 0: the bare host cannot use them.",
     )
     images: Annotated[
         str,

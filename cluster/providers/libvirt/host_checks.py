@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from density_study.cluster.machine.sockets import answering
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.virsh import Virsh
@@ -25,13 +27,16 @@ def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
         act = act_on(host)
         assert act is not None and host.vms is not None
         folders = [*(disk.path for disk in host.disks), host.vms.images]
-        return FreeResources.of(act("available-memory-mib"), act("free-disks", folders))
+        memory_mib: int = act("available-memory-mib")
+        if huge_kib := host.vms.huge_kib:  # which no other program can have
+            memory_mib += _free_pages(_facts(host, act), huge_kib) * huge_kib // 1024
+        return FreeResources.of(memory_mib, act("free-disks", folders))
 
     return on_all(_asked(topology), free)
 
 
 def check_hosts(topology: Topology) -> None:
-    """InputError for a drive that is not mounted, and for a bridge that a host does not have."""
+    """InputError for a drive that is not mounted, and for a bridge or huge pages that a host lacks."""
 
     def check(_: str, host: Host) -> None:
         act = act_on(host)
@@ -51,8 +56,28 @@ def check_hosts(topology: Topology) -> None:
                 "make it and join the host's network card to it, or name another one (ip link show type "
                 "bridge).",
             )
+        _check_huge_pages(topology, host, facts)
 
     on_all(_asked(topology), check)
+
+
+def _check_huge_pages(topology: Topology, host: Host, facts: Mapping[str, Any]) -> None:
+    if host.vms is None or not (kib := host.vms.huge_kib) or not topology.variant.vms_per_host:
+        return
+    guests_mib = (one.memory_mib + GUEST_OS_MIB for one in topology.nodes if one.host == host.name)
+    needed, free = sum(ceil(mib * 1024 / kib) for mib in guests_mib), _free_pages(facts, kib)
+    if free < needed:
+        raise InputError(
+            f"{free} huge pages of {kib} KiB are free; its guests need {needed}.",
+            f"host {host.name!r}, key vms.huge_pages",
+            f"reserve {needed - free} more, best at boot: as root, raise the number in "
+            f"/sys/kernel/mm/hugepages/hugepages-{kib}kB/nr_hugepages; or remove huge_pages.",
+            ("vms", "huge_pages"),
+        )
+
+
+def _free_pages(facts: Mapping[str, Any], kib: int) -> int:
+    return int(facts["huge_pages"].get(str(kib), 0))
 
 
 def check_unused(topology: Topology) -> None:

@@ -104,7 +104,10 @@ class LibvirtProvider(Provider[Topology]):
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
-        yield f"drives and bridge of hosts of {topology.name}", partial(check_hosts, topology)
+        yield (
+            f"drives, bridge and huge pages of hosts of {topology.name}",
+            partial(check_hosts, topology),
+        )
 
     def doctor_checks(self, topology: Topology) -> Iterator[NamedCheck]:
         for host in topology.hosts:
@@ -192,6 +195,11 @@ class LibvirtProvider(Provider[Topology]):
                 host.name: {
                     "cores": host.cores,
                     "pinning": pinning(host.name in cpus, cpus.get(host.name, ())),
+                    **(
+                        {"huge_pages_kib": host.vms.huge_kib}
+                        if host.vms and host.vms.huge_kib
+                        else {}
+                    ),
                 }
                 for host in topology.hosts
             },

@@ -140,6 +140,7 @@ class GuestHost(TypedDict):
     missing: Texts
     bridge: bool
     no_kvm: Text
+    huge_pages: Counters
 
 
 class Containers(TypedDict):

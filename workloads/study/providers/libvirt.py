@@ -68,6 +68,12 @@ class LibvirtRules(ProviderRules):
         if by_ssh or len(study.hosts) > 1:
             check_addresses(study)
         _check_guests_addresses(study, study.vms)
+        if study.vms.huge_pages and 0 in study.factors.vms_per_host:
+            raise FaultyKeyError(
+                "vms.huge_pages are kept for guests: the bare host of density 0 would have less memory than "
+                "them; remove huge_pages, or 0 from vms_per_host",
+                *("vms", "huge_pages"),
+            )
         check_workers(study)
         if study.stack.replication > 1 and len(worker_hosts(study)) == 1:
             raise FaultyKeyError(

@@ -67,6 +67,7 @@ def _vm_host(
         reserve_mib=vms.host_reserve,
         data_gib=vms.data_disk // 1024,
         preallocated=vms.preallocated,
+        huge_kib={None: 0, "2 MiB": 2048, "1 GiB": 1024**2}[vms.huge_pages],
         images=vms.images,
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt import host_checks, making, removal
 from density_study.cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.providers.libvirt.guests import guests
 from density_study.cluster.providers.libvirt.host_checks import (
     check_hosts,
     check_unused,
@@ -54,7 +56,12 @@ def topologies() -> list[Topology]:
 @pytest.fixture
 def h2(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What host h2 answers; h1 has everything."""
-    fine = {"missing": [], "bridge": True, "no_kvm": ""}
+    fine = {
+        "missing": [],
+        "bridge": True,
+        "no_kvm": "",
+        "huge_pages": {"2048": 10**4, "1048576": 20},
+    }
     answers = {"guest-host": fine, "free-mib": 10**6, "available-memory-mib": 15_500}
     own = dict(answers)
 
@@ -107,6 +114,31 @@ def test_a_drive_without_room_for_its_guests_is_named(
     }
 
 
+@pytest.mark.parametrize(("size", "needed"), [("2 MiB", 7680), ("1 GiB", 15)])
+def test_a_host_without_huge_pages_for_its_guests_is_named(
+    size: str, needed: int, h2: dict[str, Any]
+) -> None:
+    """15 GiB of each host, which keeps one."""
+    text = GUESTS.replace("bridge: br0", f"bridge: br0, huge_pages: {size}")
+    with pytest.raises(InputError, match="less memory than them"):
+        parse_study(text, "guests.yaml")
+    study = parse_study(text.replace("[0, 1]", "[1]"), "guests.yaml").study
+    (topology,) = make_plan(study, planned_hosts(study, Path("/nonexistent/runs"))).built
+    kib = str(2048 if size == "2 MiB" else 2**20)
+    pages = {kib: needed - 1}
+    h2["guest-host"] = {**h2["guest-host"], "huge_pages": pages}
+    with pytest.raises(InputError, match=f"need {needed}") as caught:
+        check_hosts(topology)
+    assert "reserve 1 more" in caught.value.remedy
+    pages[kib] += 1
+    check_hosts(topology)
+    h2["available-memory-mib"] = 100
+    assert free_on_hosts(topology)["h2"].memory_mib == 100 + 15 * 1024
+    xml = guests(SITE, topology)[-1].xml("kvm", *map(PurePosixPath, ("/k", "/i")))
+    page = ET.fromstring(xml).find("memoryBacking/hugepages/page")
+    assert page is not None and page.attrib == {"size": kib, "unit": "KiB"}
+
+
 def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
     topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,7 +155,7 @@ def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
 
 def test_the_checklist_has_these_checks(topologies: list[Topology]) -> None:
     names = [name for name, _ in LibvirtProvider().checks(topologies[-1], "s/doctor")]
-    assert any(name.startswith("drives and bridge") for name in names)
+    assert any(name.startswith("drives, bridge") for name in names)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +245,7 @@ def test_hosts_of_guests_are_asked_at_once(
     topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = threading.Barrier(2, timeout=10)
-    fine = {"missing": [], "bridge": True, "no_kvm": ""}
+    fine = {"missing": [], "bridge": True, "no_kvm": "", "huge_pages": {}}
 
     def answer(name: str, *arguments: Any) -> Any:
         both.wait()
