@@ -17,12 +17,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
+from density_study.workloads.base.test_case import LIMIT_IN_ESTIMATES
 from density_study.workloads.planning import planned_study
+from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.resolve import assumed_hosts
+from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.conftest import HangError
 from tests.property.support.company_studies import company_study
 from tests.property.support.study_mutations import mutated
@@ -123,3 +130,23 @@ def test_a_study_of_company_hosts_is_planned_or_refused(
         with watchdog():
             said[_planned(seed, spec, tmp_path)] += 1
     assert min(said["planned"], said["refused"]) > COMPANIES // 8
+
+
+@given(st.integers(0, 10**6))
+def test_no_limit_is_below_the_plans_estimate(seed: int) -> None:
+    """It would be ended before the plan says that it ends."""
+    try:
+        study = parse_study(company_study(seed), "company.yaml").study
+        plan = make_plan(study, assumed_hosts(study))
+    except InputError:
+        return  # its hosts are too small
+    for step in plan.trials:
+        case, topology = step.test_case, plan.topology_of(step.build)
+        assert case is not None and case.limit_on(topology) >= step.estimate_s
+        if isinstance(case, YcsbTestCase):
+            prepared_s = case.prepare_estimate_s(topology, is_written=False)
+            loaded_s = prepared_s - case.limited_compaction_s(topology)
+            assert case.load_limit_on(topology) >= 0.999 * LIMIT_IN_ESTIMATES * loaded_s
+        if isinstance(case, DfsioTestCase):
+            estimate_s = case.estimate_on(topology)
+            assert case.job_limit_on(topology) >= LIMIT_IN_ESTIMATES * estimate_s

@@ -1,7 +1,8 @@
 """Hosts as companies have them: a study runs there, or `study doctor` says why not, and what to do.
 
 Two hosts made of namespaces (`tests.hosts`), reached by name through a jump host, at another port, by a host
-certificate; with a JDK that is not on PATH, umask 077, and no programs in /tmp and /var/tmp.
+certificate; with a JDK that is not on PATH, and another one for daemons, umask 077, and no programs in /tmp
+and /var/tmp.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.cluster.stack.java import installed_features
 from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.live.support.command import STUDY, environment
@@ -26,6 +28,7 @@ pytestmark = pytest.mark.timeout(600)
 DOMAIN = "corp.example"
 PORT = 2222
 JDK = "/home/study/jdk"
+NEWER_PYTHON = "/home/python3.12"
 SPEC = """
 study: company
 question: Does a study run on hosts as companies have them?
@@ -35,10 +38,12 @@ hosts:
   - {name: h1, address: h1.corp.example, memory: 1920 MiB, disks: [{path: /mnt}]}
 ssh: {user: study, port: 2222, known_hosts: KNOWN_HOSTS, java: /home/study/jdk, jump: "study@10.77.0.10:22"}
 factors: {vms_per_host: [0]}
+STACK
 workloads:
   - testdfsio: {modes: [random], files: 2, file_size: 16 MiB}
   - ycsb: {records: [2_000], mixes: [c], threads: [2], duration: 5 s, warm_up: 1 s, warm_up_daemons: off}
 """
+NEWEST_JAVA = 25
 NOEXEC = ("/tmp", "/var/tmp")
 
 
@@ -98,7 +103,8 @@ def study(hosts: Hosts, runs: Path, verb: str, *words: str, text: str = SPEC) ->
     names = runs.with_name("hosts")
     names.write_text(_addresses(hosts))
     spec = runs.with_name("company.yaml")
-    spec.write_text(text.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
+    newest = "stack: {hadoop: 3.5.0, java: 25}" if NEWEST_JAVA in installed_features() else ""
+    spec.write_text(text.replace("KNOWN_HOSTS", str(hosts.known_hosts)).replace("STACK", newest))
     inside = f'mount --bind {names} /etc/hosts && exec "$@"'
     argv = [
         *hosts.enter, "unshare", "--mount", "sh", "-c", inside, "sh",
@@ -115,6 +121,9 @@ def test_a_study_runs_on_hosts_as_companies_have_them(hosts: Hosts, runs: Path) 
     (run,) = runs.glob("company/*/records")
     records = closed_records(run)
     assert [m.state for m in records.values()] == ["complete"] * 2, output[-3000:]
+    javas = {line[0] for m in records.values() for line in m.disclosure["daemons"].values()}
+    newest = NEWEST_JAVA in installed_features()
+    assert all((JDK not in java) == newest for java in javas), javas
     for name in hosts.names:
         assert left_on(hosts, name) == [], name
 
@@ -203,6 +212,34 @@ def old_python(hosts: Hosts) -> Iterator[None]:
 
 
 @contextmanager
+def newer_python_elsewhere(hosts: Hosts) -> Iterator[None]:
+    """The system's is that of RHEL 8, and the study names another one."""
+    for name in hosts.names:
+        own = hosts.on(name, "readlink", "-f", "/usr/bin/python3").strip()
+        hosts.on(name, "cp", own, NEWER_PYTHON)
+    with old_python(hosts):
+        yield
+
+
+@contextmanager
+def selinux_enforces(hosts: Hosts) -> Iterator[None]:
+    """As such a kernel shows it. Guests may not use the type of h1's drive, and h1 has libvirt."""
+    label = "import os; os.{}xattr('/mnt', 'security.selinux'{})"
+    for command in (
+        "mount -t tmpfs fs /sys/fs && mkdir /sys/fs/cgroup /sys/fs/selinux /run/libvirt",
+        "mount --rbind /run/cgroup /sys/fs/cgroup && echo 1 > /sys/fs/selinux/enforce",
+    ):
+        hosts.on("h1", "sh", "-c", command)
+    hosts.on("h1", "python3", "-c", label.format("set", ", b'system_u:object_r:default_t:s0'"))
+    try:
+        yield
+    finally:
+        hosts.on("h1", "python3", "-c", label.format("remove", ""))
+        hosts.on("h1", "rmdir", "/run/libvirt")
+        hosts.on("h1", "umount", "-R", "/sys/fs")
+
+
+@contextmanager
 def other_jdk(hosts: Hosts) -> Iterator[None]:
     with mounted(hosts, "/dev/null", f"{JDK}/bin/java"):
         yield
@@ -279,6 +316,22 @@ def test_the_doctor_refuses_what_would_fail(
 def test_the_doctor_finds_no_fault_on_these_hosts(hosts: Hosts, runs: Path) -> None:
     code, output = study(hosts, runs, "doctor")
     assert code == 0, output
+
+
+def test_a_python_that_is_not_the_systems_is_named_by_the_study(hosts: Hosts, runs: Path) -> None:
+    text = SPEC.replace("ssh: {", f"ssh: {{python: {NEWER_PYTHON}, ")
+    with newer_python_elsewhere(hosts):
+        code, output = study(hosts, runs, "doctor", text=text)
+    assert code == 0, output
+
+
+def test_the_doctor_warns_of_what_selinux_would_refuse(hosts: Hosts, runs: Path) -> None:
+    with selinux_enforces(hosts):
+        code, output = study(hosts, runs, "doctor", "--json")
+    assert code == 0, output
+    warned = [check["warning"] for check in json.loads(output) if "warning" in check]
+    remedy = "semanage fcontext -a -t virt_image_t '/mnt(/.*)?' && restorecon -R /mnt"
+    assert any(remedy in one for one in warned), warned
 
 
 def test_names_may_have_addresses_of_both_families(hosts: Hosts, runs: Path) -> None:

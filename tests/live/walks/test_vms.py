@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.workloads.record.record import closed_records
 from tests.live.support.guest_study import daemon_for
 from tests.live.support.libvirtd import Libvirtd
-from tests.live.support.walk import Change, walking
+from tests.live.support.walk import Change, Ended, walking
 
 pytestmark = [
     pytest.mark.timeout(1200),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 EMULATED = "an emulated guest is twenty times slower"
+PREPARED = (
+    Change("apt-get install", "", "tests/packages.sh has installed them"),
+    Change("usermod", "", "the test is root"),
+    Change("mkdir", "", "the test has a folder of its own"),
+)
 EXPECTED = """expect:
   - {name: as-many, workload: c, compare: vms_per_host, 2_over_1: "> 0.9"}
 """
@@ -27,6 +33,35 @@ EXPECTED = """expect:
 def daemon(tmp_path: Path) -> Iterator[Libvirtd]:
     with daemon_for(tmp_path) as running:
         yield running
+
+
+def test_the_first_study_of_a_host(daemon: Libvirtd, tmp_path: Path) -> None:
+    """vm-smoke, from the doctor to its report, with fewer rows."""
+    folder, disk, images = tmp_path / "walk", tmp_path / "disk", tmp_path / "images"
+    folder.mkdir()
+    disk.mkdir()
+    with walking("tutorials/vms.md", folder) as walk:
+        walk.to("study example", *PREPARED)
+        walk.change(
+            "vm-smoke.yaml",
+            Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
+            Change("/var/lib/libvirt/images", str(disk), "the test has a folder of its own"),
+            Change("vms:\n", f'vms:\n  images: "{images}"\n', "as above"),
+            Change("20000", "300", EMULATED),
+            Change("128 MiB", "16 MiB", EMULATED),
+            Change(
+                "warm_up: 10 s",
+                "warm_up: 5 s, warm_up_client: off, warm_up_daemons: off, regions_per_server: 1",
+                EMULATED,
+            ),
+        )
+        checked = walk.to("study doctor", may_fail="study doctor")
+        assert_only_kvm_is_missing(checked, "here")
+        walk.to("study run vm-smoke")
+    (run,) = folder.glob("runs/vm-smoke/2*")
+    states = [record.state for record in closed_records(run / "records").values()]
+    assert states == ["complete"] * 4
+    assert Virsh(daemon.uri).names("list") == [] and list(disk.iterdir()) == []
 
 
 def test_one_worker_in_a_guest(daemon: Libvirtd, tmp_path: Path) -> None:
@@ -45,9 +80,8 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
     with walking("tutorials/vms.md", folder) as walk:
         decided = walk.to(
             "study rehearse",
-            Change("apt-get install", "", "tests/packages.sh has installed them"),
-            Change("usermod", "", "the test is root"),
-            Change("mkdir", "", "the test has a folder of its own"),
+            *PREPARED,
+            Change("vm-smoke.yaml", "", "the test above does it"),
         )
         assert "Decided rightly" in decided.words
         assert "2 builds, 4 trials" in walk.ended[-2].words
@@ -71,8 +105,7 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
             ),
         )
         checked = walk.to("study doctor", may_fail="study doctor")
-        faults = [line for line in checked.output.splitlines() if line.lstrip().startswith("fault")]
-        assert all("KVM of h1" in line for line in faults) and len(faults) <= 1, faults
+        assert_only_kvm_is_missing(checked, "h1")
         walk.to("study run")
         report = walk.to("study report")
         assert "No comparison" in report.words
@@ -81,3 +114,8 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
     (run,) = folder.glob("runs/vms/2*")
     assert len(list(run.glob("records/*/manifest.json"))) == 2
     assert Virsh(daemon.uri).names("list") == [] and list(disk.iterdir()) == []
+
+
+def assert_only_kvm_is_missing(checked: Ended, host: str) -> None:
+    faults = [line for line in checked.output.splitlines() if line.lstrip().startswith("fault")]
+    assert all(f"KVM of {host}" in line for line in faults) and len(faults) <= 1, faults
