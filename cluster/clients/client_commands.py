@@ -40,11 +40,14 @@ def hadoop_command(
 
 
 def _library_path(cluster: Cluster) -> dict[str, str]:
-    """The library path of a client of Hadoop, which is that of the daemons."""
+    """The library path of a client of Hadoop, which is that of the daemons we build."""
     topology = cluster.topology
-    if not isinstance(topology, Topology) or not topology.variant.versions.native:
+    versions = cluster.client_versions
+    if isinstance(topology, Topology):
+        versions = topology.variant.versions
+    if not versions.native:
         return {}
-    home = remote_path(topology, stack_home(NATIVE, topology.variant.versions))
+    home = remote_path(topology, stack_home(NATIVE, versions))
     return {LIBRARY_PATH: f"{home}/lib"}
 
 

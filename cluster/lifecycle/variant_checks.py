@@ -14,7 +14,8 @@ from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
 from density_study.cluster.stack import stack_home
 from density_study.cluster.stack.property_names import PROPERTIES, read_names
-from density_study.cluster.stack.recipes import recipe_of
+from density_study.cluster.stack.recipes import recipe_of, stacks_of
+from density_study.cluster.stack.stack import brought_version
 
 _KEY = ("factors", "configuration")
 _Bound = Callable[[Topology], int]
@@ -38,15 +39,17 @@ _MOST: Mapping[str, tuple[_Bound, str]] = {
 def check_versions(versions: Iterable[Versions]) -> None:
     """InputError for the first version whose jars this machine does not know."""
     for one in dict.fromkeys(versions):
-        if all(recipe_of(name, one).lock.exists() for name in ("hadoop", "hbase")):
+        check_vendor(brought_version(one), "stack, tarball")
+        if all(recipe_of(name, one).lock.exists() for name in stacks_of(one)):
             continue
-        check_vendor(one.hadoop, "stack, Hadoop")
         check_vendor(one.hbase, "stack, HBase")
         add = f"hadoop {one.hadoop}"
         if one.hbase != HBASE:
             add = f"hbase {one.hbase} --hadoop {one.hadoop}"
+        if not recipe_of(stacks_of(one)[-1], one).lock.exists() and one.zookeeper:
+            add = f"zookeeper {one.zookeeper} --hadoop {one.hadoop} --hbase {one.hbase}"
         raise InputError(
-            f"the jars of Hadoop {one.hadoop} with HBase {one.hbase} are not known here.",
+            f"the jars of {one} are not known here.",
             "stack",
             f"run `study stack add {add}`, which downloads them and locks them by SHA-256; "
             "`study stack list` names the known versions.",

@@ -76,7 +76,8 @@ class ExistingCluster:
     What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`.
     `variables`: values of variables that the configuration leaves open, by name. `table`: that of the
     study's own tables. `limits`: for the sake of others. `prometheus`: read after each trial; None: it has
-    none that may be read."""
+    none that may be read. `tarball` and `native`: hashes of its vendor's client, and of that client's native
+    libraries; empty: the nearest client of Apache."""
 
     configuration: str
     folder: str
@@ -94,6 +95,8 @@ class ExistingCluster:
     table: TableAttributes = field(default_factory=TableAttributes)
     limits: Limits = field(default_factory=Limits)
     prometheus: Prometheus | None = None
+    tarball: str = ""
+    native: str = ""
 
     @property
     def benchmarks(self) -> str:

@@ -9,6 +9,8 @@ from density_study.cluster.model.errors import InputError
 
 HADOOP = "3.4.2"
 HBASE = "2.6.4-hadoop3"
+ZOOKEEPER = "zookeeper"
+"""A stack of its own, where a study names its version: HBase brings one."""
 NATIVE, JARS = "native", "jars"
 """Names of stacks that a user brought: native libraries of Hadoop, further jars of HBase's servers."""
 BROUGHT_DIGITS = 12
@@ -17,7 +19,8 @@ BROUGHT_DIGITS = 12
 @dataclass(frozen=True)
 class Versions:
     """`hadoop` and `hbase` as Maven Central names them, for example 2.6.4-hadoop3. `java` is a feature
-    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB. `native`,
+    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB.
+    `zookeeper`: its server's; empty: HBase brings one. `native`,
     `jars`, `tarball`: hashes of what the user brought: native libraries, further jars for HBase, and Hadoop's
     own jars; empty: nothing."""
 
@@ -28,21 +31,25 @@ class Versions:
     native: str = ""
     jars: str = ""
     tarball: str = ""
+    zookeeper: str = ""
 
     def __str__(self) -> str:
         java = f", Java {self.java}" if self.java else ""
+        zookeeper = f", ZooKeeper {self.zookeeper}" if self.zookeeper else ""
         words = {"native libraries": self.native, "jars": self.jars, "tarball": self.tarball}
         brought = "".join(f", {word} {hash_}" for word, hash_ in words.items() if hash_)
-        return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}{brought}"
+        return f"Hadoop {self.hadoop}, HBase {self.hbase}{zookeeper}{java}{brought}"
 
     def brought(self, stack: str) -> str:
         """The hash of a stack that the user brought; empty for any other stack."""
         return {NATIVE: self.native, JARS: self.jars, "hadoop": self.tarball}.get(stack, "")
 
     def with_brought(self, stacks: tuple[str, ...]) -> tuple[str, ...]:
-        """The stacks of a node, with native libraries beside Hadoop and further jars beside HBase."""
-        native = (NATIVE,) if self.native and "hadoop" in stacks else ()
-        return (*stacks, *native, *((JARS,) if self.jars and "hbase" in stacks else ()))
+        """The stacks of a node, with native libraries beside Hadoop, and beside HBase further jars and a
+        ZooKeeper."""
+        beside = {NATIVE: ("hadoop", self.native), JARS: ("hbase", self.jars),
+                  ZOOKEEPER: ("hbase", self.zookeeper)}  # fmt: skip
+        return (*stacks, *(name for name, (of, own) in beside.items() if own and of in stacks))
 
 
 VERSIONS = Versions()

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.model.store import Store, default_store
-from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, Versions
+from density_study.cluster.model.versions import JARS, NATIVE, VERSIONS, ZOOKEEPER, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
@@ -32,6 +32,7 @@ class Stacks:
     disclosed: tuple[str, ...] = ("hadoop", "hbase")
     native: Stack | None = None
     jars: Stack | None = None
+    zookeeper: Stack | None = None
 
     def install_dirs(self, place: Callable[[PurePath | str], str] = str) -> InstallDirs:
         """Where they are on every node. `place`: the nodes' path of a file of the controller's stacks; by
@@ -48,6 +49,9 @@ class Stacks:
             hbase_classpath=tuple(map(place, (*classpath(self.hbase), *self._further))),
             store=program and PurePath(place(program)),
             store_classpath=tuple(map(place, servers)),
+            zookeeper_classpath=tuple(map(place, classpath(self.zookeeper)))
+            if self.zookeeper
+            else (),
             native=PurePath(place(self.native.home / "lib")) if self.native else None,
             hbase_properties=site_properties(self.jars.home) if self.jars else {},
         )
@@ -69,8 +73,8 @@ class Stacks:
             **{one.name: {"sha256": one.jars_sha256} for one in (self.native, self.jars) if one},
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
-                for stack in (self.hadoop, self.hbase)
-                if stack.name in self.disclosed
+                for stack in (self.hadoop, self.hbase, self.zookeeper)
+                if stack and stack.name in (*self.disclosed, ZOOKEEPER)
             },
         }
 
@@ -94,7 +98,8 @@ def ensure_stacks(
     software = used.software(machine) if used.own_software else None
     native = ensure(NATIVE, versions) if versions.native else None
     jars = ensure(JARS, versions) if versions.jars else None
-    return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native, jars)
+    zookeeper = ensure(ZOOKEEPER, versions) if versions.zookeeper else None
+    return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native, jars, zookeeper)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

@@ -18,8 +18,8 @@ class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
 
     `client_java` is that of HBase's clients, which is the same in all variants. `store`: the server program
-    of another store, or else the jars of its servers. `hbase_properties`: what jars of the user need in
-    hbase-site.xml.
+    of another store, or else the jars of its servers. `zookeeper_classpath`: empty where ZooKeeper is
+    HBase's. `hbase_properties`: what jars of the user need in hbase-site.xml.
     """
 
     java: PurePath
@@ -30,6 +30,7 @@ class InstallDirs:
     hbase_classpath: tuple[str, ...]
     store: PurePath | None = None
     store_classpath: tuple[str, ...] = ()
+    zookeeper_classpath: tuple[str, ...] = ()
     native: PurePath | None = None
     hbase_properties: Mapping[str, str] = field(default_factory=dict)
 
@@ -115,6 +116,7 @@ class Blueprint:
             check_address(node.address, f"node {node.name!r}")
         homes, places = self.homes, self.places
         classpaths = homes.hadoop_classpath + homes.hbase_classpath + homes.store_classpath
+        classpaths += homes.zookeeper_classpath
         jars = map(PurePath, classpaths)
         for path in (homes.java, homes.hadoop, places.conf, places.logs, *jars):
             check_path(path, "place of the run or of the stack")

@@ -23,7 +23,7 @@ from density_study.cluster.model.versions import numbers
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs
 from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
 
-StackName = Literal["hadoop", "hbase"]
+StackName = Literal["hadoop", "hbase", "zookeeper"]
 CLASSPATH_SUFFIX = ".classpath"
 HISTORY_DIR = "/study/history"
 """In HDFS: `intermediate/<user>/*.jhist` is what the ApplicationMaster leaves of each job."""
@@ -226,6 +226,8 @@ def _classpath_files(homes: InstallDirs, *conf: PurePath) -> dict[str, str]:
     """Both argument files. Conf folders come last: a class-data archive binds to the jars before it, and
     may hold no folder."""
     paths = {"hadoop": homes.hadoop_classpath, "hbase": homes.hbase_classpath}
+    if homes.zookeeper_classpath:
+        paths["zookeeper"] = homes.zookeeper_classpath
     return {
         f"{stack}{CLASSPATH_SUFFIX}": classpath_text((*path, *map(str, conf)))
         for stack, path in paths.items()

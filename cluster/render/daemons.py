@@ -108,7 +108,8 @@ def _daemon(
 def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, ...]:
     places, homes = blueprint.places, blueprint.homes
     conf = places.conf_of(node)
-    stack: StackName = "hbase" if kind in _OF_HBASE else "hadoop"
+    own = kind == "zookeeper" and homes.zookeeper_classpath
+    stack: StackName = "zookeeper" if own else "hbase" if kind in _OF_HBASE else "hadoop"
     home = homes.hbase if stack == "hbase" else homes.hadoop
     configuration, sizing = (
         blueprint.topology.variant.configuration,
@@ -139,7 +140,7 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
         *jvm.flags,
-        archive_flag(home, blueprint.topology.variant.versions.java),
+        *(() if own else (archive_flag(home, blueprint.topology.variant.versions.java),)),
         *log_flags(str(conf)),
         f"-Dstudy.log={places.log(node, name, 'log')}",
         classpath_flag(conf, stack),

@@ -11,11 +11,9 @@ from density_study.cluster.model.versions import Versions
 from density_study.cluster.stack.lock import Lock, lock_of
 from density_study.cluster.stack.maven import RUNTIME, download, find_maven
 from density_study.cluster.stack.recipe import Recipe
-from density_study.cluster.stack.recipes import recipe_of
+from density_study.cluster.stack.recipes import recipe_of, stacks_of
 from density_study.cluster.stack.stack import java_for
 from density_study.cluster.state.atomic import write_text
-
-TOGETHER = ("hadoop", "hbase")
 
 
 def delivered(recipe: Recipe, scopes: Sequence[str] = RUNTIME) -> Lock:
@@ -28,11 +26,12 @@ def delivered(recipe: Recipe, scopes: Sequence[str] = RUNTIME) -> Lock:
 
 
 def add(versions: Versions) -> Iterator[Recipe]:
-    """Lock Hadoop and the HBase that speaks to it; yields the recipe of each. A lock that exists stays.
+    """Lock Hadoop, the HBase that speaks to it, and a ZooKeeper if one is named; yields the recipe of each. A
+    lock that exists stays.
 
     InputError if Maven Central does not have a version.
     """
-    for name in TOGETHER:
+    for name in stacks_of(versions):
         recipe = recipe_of(name, versions)
         if not recipe.lock.exists():
             try:

@@ -87,7 +87,5 @@ def _lock_command(recipe: Recipe) -> str:
     if recipe.shipped_lock.exists() or not versions:
         command = f"python -m density_study.cluster.stack lock {recipe.name}"
         return f"write the lock anew with `{command}` and review it."
-    if recipe.name == "hadoop":
-        return f"run `study stack add hadoop {recipe.version}`, which locks them by SHA-256."
-    hadoop = versions["hadoop.version"]
-    return f"run `study stack add hbase {recipe.version} --hadoop {hadoop}`, which locks them by SHA-256."
+    on = f" --hadoop {versions['hadoop.version']}" if recipe.name == "hbase" else ""
+    return f"run `study stack add {recipe.name} {recipe.version}{on}`, which locks them by SHA-256."

@@ -13,7 +13,14 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import StoreStack, stores
-from density_study.cluster.model.versions import HADOOP, HBASE, VERSIONS, Versions, numbers
+from density_study.cluster.model.versions import (
+    HADOOP,
+    HBASE,
+    VERSIONS,
+    ZOOKEEPER,
+    Versions,
+    numbers,
+)
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import LOCKS, Recipe
@@ -21,6 +28,7 @@ from density_study.cluster.stack.recipe import LOCKS, Recipe
 _HERE = Path(__file__).resolve().parent
 _TESTS = _HERE.parents[1] / "tests" / "unit" / "workloads" / "ycsb"
 _SUFFIX = ".sha256"
+NEWEST_ZOOKEEPER = "3.9.5"
 # YARN's own pages (cluster, node, proxy) are in its jars; those of HDFS and HBase are in none.
 _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "webapps/static")
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
@@ -140,6 +148,18 @@ def _ycsb_stores(_: Versions) -> Recipe:
     )
 
 
+def _zookeeper(versions: Versions) -> Recipe:
+    """Its server, for studies that name a version."""
+    version = versions.zookeeper or NEWEST_ZOOKEEPER
+    return Recipe(
+        ZOOKEEPER,
+        version,
+        _HERE / "zookeeper",
+        lock_name=f"{LOCKS}/{version}{_SUFFIX}",
+        properties={"zookeeper.version": version},
+    )
+
+
 def _examples(_: Versions) -> Recipe:
     """TeraSort's jar, of one version whatever the cluster has: only that differs between two variants."""
     return Recipe("hadoop-examples", HADOOP, _HERE / "examples")
@@ -163,6 +183,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "ycsb-stores": _ycsb_stores,
     "gatk": _gatk,
     "hadoop-examples": _examples,
+    ZOOKEEPER: _zookeeper,
 }
 
 
@@ -187,6 +208,11 @@ def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
             f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
         )
     return known[name](versions)
+
+
+def stacks_of(versions: Versions) -> tuple[str, ...]:
+    """Names of the stacks that a cluster of these versions has of Maven Central."""
+    return ("hadoop", "hbase", *((ZOOKEEPER,) if versions.zookeeper else ()))
 
 
 def locked_versions() -> Iterator[Versions]:

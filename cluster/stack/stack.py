@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import JARS, VERSIONS, Versions
+from density_study.cluster.model.versions import JARS, VERSIONS, Versions, vendor_fault
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
@@ -63,11 +63,21 @@ def _brought(name: str, versions: Versions) -> Stack:
     if not (sha256 := read_tree(home)):
         what = f"{key} {versions.brought(name)}, which the study names, is not on this machine."
         raise InputError(what, f"stack, {key}", remedy, ("stack", key))
-    version = str(json.loads((home / MANIFEST).read_text())["version"])
-    if name == "hadoop" and version != versions.hadoop:
+    version = _version_in(home)
+    if name == "hadoop" and version != versions.hadoop and not vendor_fault(version):
         what = f"the tarball has Hadoop {version}, and the study names {versions.hadoop}."
         raise InputError(what, f"stack, {key}", f"write hadoop: {version}.", ("stack", "hadoop"))
     return Stack(name, version, home, sha256)
+
+
+def brought_version(versions: Versions) -> str:
+    """The version of Hadoop that the user brought, which may be a vendor's; else that of `versions`."""
+    home = stack_home("hadoop", versions)
+    return _version_in(home) if versions.tarball and read_tree(home) else versions.hadoop
+
+
+def _version_in(home: Path) -> str:
+    return str(json.loads((home / MANIFEST).read_text())["version"])
 
 
 def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Stack, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor, vendor_fault
 from density_study.dags.cli.arguments import Json, examples, option
 from density_study.dags.cli.console import err, out, print_json, print_json_text
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class Software(StrEnum):
     hadoop = "hadoop"
     hbase = "hbase"
+    zookeeper = "zookeeper"
     native = "native"
     jars = "jars"
 
@@ -38,6 +39,7 @@ app = typer.Typer(
     epilog=examples(
         "study stack add hadoop 3.4.0",
         "study stack add hbase 2.6.1 --hadoop 3.3.6",
+        "study stack add zookeeper 3.9.4",
         "study stack add native hadoop-3.4.2.tar.gz",
         "study stack add hadoop hadoop-3.4.2.tar.gz",
         "study stack add jars phoenix-server.jar --property hbase.regionserver.wal.codec=CLASS",
@@ -45,7 +47,10 @@ app = typer.Typer(
 )
 def add(
     software: Annotated[
-        Software, typer.Argument(metavar="SOFTWARE", help="`hadoop`, `hbase`, `native` or `jars`.")
+        Software,
+        typer.Argument(
+            metavar="SOFTWARE", help="`hadoop`, `hbase`, `zookeeper`, `native` or `jars`."
+        ),
     ],
     what: Annotated[
         list[str],
@@ -70,7 +75,8 @@ def add(
 
     `hadoop` with a file takes your own Hadoop, and `native` only its native libraries, which Maven Central
     does not have. `jars` follow those of HBase's servers on the classpath: coprocessors, Phoenix. A study
-    names them by a hash of their content. They run on every node: add only what you trust.
+    names them by a hash of their content. They run on every node: add only what you trust. A vendor's Hadoop
+    is only the client of an existing cluster.
     """
     is_path = software is Software.hadoop and (
         what[0].endswith(".gz") or "/" in what[0] or Path(what[0]).exists()
@@ -80,7 +86,8 @@ def add(
         return
     version = _only(software, what, properties, "version")
     from density_study.cluster.stack import ensure_all
-    from density_study.cluster.stack.adding import TOGETHER, add
+    from density_study.cluster.stack.adding import add
+    from density_study.cluster.stack.recipes import stacks_of
 
     check_vendor(version, f"version of {software.value}")
     given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
@@ -88,9 +95,10 @@ def add(
     versions = level.over(Versions())
     for recipe in add(versions):
         out.print(f"known  {recipe.title}: {recipe.lock}")
-    for stack in ensure_all(TOGETHER, versions):
+    for stack in ensure_all(stacks_of(versions), versions):
         out.print(f"ready  {stack.name} {stack.version}: {stack.home}")
-    out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
+    named = ", ".join(f"{name}: {getattr(versions, name)}" for name in stacks_of(versions))
+    out.print(f"write in a study: stack: {{{named}}}")
 
 
 def _only(software: Software, what: list[str], properties: list[str] | None, noun: str) -> str:
@@ -114,9 +122,10 @@ def _bring(software: Software, what: list[str], properties: list[str]) -> None:
         of_hadoop = software is Software.hadoop
         versions = brought.bring_hadoop(path, _note) if of_hadoop else brought.bring_native(path)
     given = {one: getattr(versions, one) for one in ("tarball", "native", "jars")}
-    hadoop = {"hadoop": versions.hadoop} if versions.tarball else {}
+    of_vendor = vendor_fault(versions.hadoop)
+    hadoop = {"hadoop": versions.hadoop} if versions.tarball and not of_vendor else {}
     words = ", ".join(f"{k}: {v}" for k, v in {**hadoop, **given}.items() if v)
-    out.print(f"write in a study: stack: {{{words}}}")
+    out.print(f"write in a study: {'existing' if of_vendor else 'stack'}: {{{words}}}")
 
 
 def _note(text: str) -> None:

@@ -47,8 +47,8 @@ by itself. Times are epoch seconds by the clock of the machine that wrote them; 
 says how far that clock is ahead of the controller's. A null is "not known", never zero."""
 VERSIONS_INTRODUCTION = """\
 What is shipped with a lock, which names each jar with its SHA-256. `study stack add` adds other versions of
-Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. For an existing
-cluster, the client has the nearest version."""
+Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`, and another
+ZooKeeper than HBase's by `stack.zookeeper`. For an existing cluster, the client has the nearest version."""
 VERSIONS_GROUP = "configurations"
 PACKAGES_INTRODUCTION = """\
 What belongs into each package, by its docstring. [Architecture](../architecture.md) follows the data through

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.stages.rehearsal import foreseen, rehearse
 from density_study.workloads.execution.run import has_ended, load_run
 from density_study.workloads.simulated.effects_file import named_effects
-from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study, read_study
 
 pytestmark = pytest.mark.spark
 
+BIG = Path(__file__).parents[1] / "golden" / "big.yaml"
 STUDY = """\
 study: rehearsed
 provider: libvirt
@@ -57,3 +59,17 @@ def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_pat
     assert "simulated: nothing was measured" in (root / "report" / "index.html").read_text()
     assert "a rehearsal: nothing in it was measured" in (tmp_path / "index.html").read_text()
     assert has_ended(load_run(root))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_ten_hosts_of_a_company_are_rehearsed_to_their_report(tmp_path: Path) -> None:
+    """72 workers, data of twice their memory, five repetitions: as it is, without a word of it changed."""
+    file = read_study(BIG)
+    seen = foreseen(file, tmp_path, named_effects("none"), Noise())
+    root = rehearse(file, seen.plan, seen.rehearsal, tmp_path)
+    summary = read_summary_file(root / SUMMARY)
+    assert len(summary.trials) == len(seen.plan.trials) == 240
+    assert Counter(one.verdict for one in summary.trials) == {"valid": 240}
+    assert {one.verdict for one in summary.findings} == {"inconclusive"}
+    assert (root / "report" / "index.html").stat().st_size > 2**20

@@ -19,6 +19,7 @@ from density_study.cluster.model.store import stores
 from density_study.cluster.state.settings import expanded
 from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.stack import BroughtHash
 from density_study.workloads.study.factors.table import TableSpec
 from density_study.workloads.study.limits_spec import LimitsSpec
 
@@ -231,6 +232,15 @@ class ExistingSpec(Frozen):
         "`{hdp.version: 3.1.4.0-315}`: the cluster's own hosts set them elsewhere.",
     )
 
+    tarball: BroughtHash | None = Field(
+        None,
+        description="Hash of the vendor's client of Hadoop, as `study stack add hadoop "
+        "/opt/cloudera/parcels/CDH` prints it. Default: the nearest version of Apache.",
+    )
+    native: BroughtHash | None = Field(
+        None, description="Hash of its native libraries, printed by the same command."
+    )
+
     table: TableSpec = Field(
         TableSpec(),
         description="Attributes of the study's tables, as the cluster's own tables have them.",
@@ -270,6 +280,8 @@ class ExistingSpec(Frozen):
             table=self.table.attributes,
             limits=self.limits.limits,
             prometheus=self.prometheus.prometheus if self.prometheus else None,
+            tarball=self.tarball or "",
+            native=self.native or "",
         )
 
 
@@ -285,6 +297,8 @@ class ClusterSpec(Frozen):
     queue: Queue | None = Field(None, description="YARN queue.")
     kerberos: KerberosSpec | None = Field(None, description="Login, on a cluster with Kerberos.")
     ca_file: PlainPath | None = Field(None, description="PEM file with authorities.")
+    tarball: BroughtHash | None = Field(None, description="Hash of its vendor's client of Hadoop.")
+    native: BroughtHash | None = Field(None, description="Hash of that client's native libraries.")
     prometheus: PrometheusSpec | None = Field(None, description="Its Prometheus server.")
     hosts: tuple[Name, ...] = Field(
         (), description="Names of those `hosts` that are of this cluster. They are watched."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import ExistingTopology, Node
 from density_study.cluster.model.transport import Command, ProcessId
-from density_study.cluster.model.versions import Versions
+from density_study.cluster.model.versions import HBASE, Versions, vendor_fault
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.answers import Answers, ask, require_queue
 from density_study.cluster.providers.existing.configuration import (
@@ -58,6 +59,7 @@ from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import existing_client_files
 from density_study.cluster.stack.recipes import client_of, hadoop_client_of
+from density_study.cluster.stack.stack import brought_version
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, ExistingRemoved, Intent
 from density_study.cluster.state.journal import Journal
@@ -107,7 +109,7 @@ class ExistingProvider(Provider[ExistingTopology]):
             words = ("servers", "--namespace", existing.namespace)
             hbase = look(configuration.folder, access, *words)
             hadoop = ask(configuration, access).hadoop
-        return Versions(hadoop=hadoop_client_of(hadoop), client=client_of(hbase["version"]))
+        return _client(existing, hadoop, hbase["version"])
 
     def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
         existing = topology.existing
@@ -119,7 +121,7 @@ class ExistingProvider(Provider[ExistingTopology]):
         copy_configuration(Path(existing.configuration), conf, existing.variables)
         access = log_in(existing, conf, site, journal)
         answers = ask(configuration, access)
-        homes = ensure_stacks(Versions(hadoop=hadoop_client_of(answers.hadoop))).install_dirs()
+        homes = ensure_stacks(_client(existing, answers.hadoop)).install_dirs()
         for name, text in existing_client_files(homes, conf, configuration.folder).items():
             atomic.write_text(conf / name, text, mode=0o600)
         folder = HdfsFolder(answers.namenode, existing.folder, access)
@@ -155,13 +157,14 @@ class ExistingProvider(Provider[ExistingTopology]):
             },
             access,
         )
+        versions = _client(existing, answers.hadoop, hbase["version"])
         seen = {
             "hadoop": answers.hadoop,
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
-            "hadoop_client": hadoop_client_of(answers.hadoop),
-            "hbase_client": client_of(hbase["version"]),
+            "hadoop_client": brought_version(versions),
+            "hbase_client": versions.client,
             "hbase_quotas": held["quotas"],
             "unwatched": watched.unwatched(
                 existing,
@@ -169,9 +172,6 @@ class ExistingProvider(Provider[ExistingTopology]):
             ),
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
-        versions = Versions(
-            hadoop=hadoop_client_of(answers.hadoop), client=client_of(hbase["version"])
-        )
         return Joined(versions, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
@@ -269,6 +269,18 @@ class _Transport(LocalTransport):
     def _renew(self) -> None:
         self._renewed_s = time.monotonic()
         renew(self._conf)
+
+
+def _client(existing: ExistingCluster, hadoop: str, hbase: str = "") -> Versions:
+    """The clients of a cluster with these versions. InputError for a major version to which none speaks."""
+    found = Versions(
+        hadoop_client_of(hadoop),
+        client=client_of(hbase) if hbase else HBASE,
+        native=existing.native,
+        tarball=existing.tarball,
+    )
+    version = brought_version(found)
+    return found if vendor_fault(version) else replace(found, hadoop=version)
 
 
 def _check_free(existing: ExistingCluster, held: Any) -> None:

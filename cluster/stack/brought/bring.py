@@ -30,19 +30,25 @@ HADOOP_LIBRARY = "libhadoop.so"
 _LIBRARIES = Wanted(
     "Hadoop's native libraries",
     "name Apache's tarball of the same version, like hadoop-3.4.2.tar.gz, or a folder with libhadoop.so.",
-    ("lib/native",),
+    ("lib/native", "lib/hadoop/lib/native", "hadoop/lib/native"),
     re.compile(r"lib[A-Za-z0-9_.+-]{1,80}\.so[0-9.]{0,20}"),
     b"\x7fELF",
     "library for Linux",
 )
 _JAR = r"(?!.*-sources\.jar)[A-Za-z0-9][A-Za-z0-9_.+-]{1,120}\.jar"
+_PARTS = ("hdfs", "mapreduce", "yarn")
 _HADOOP = Wanted(
     "Hadoop",
-    "name a tarball like hadoop-3.4.2.tar.gz, or the folder that it unpacks to.",
-    tuple(
-        f"share/hadoop/{part}{lib}"
-        for part in ("common", "hdfs", "mapreduce", "yarn")
-        for lib in ("", "/lib")
+    "name a tarball like hadoop-3.4.2.tar.gz, the folder that it unpacks to, or a vendor's, like "
+    "/opt/cloudera/parcels/CDH or /usr/lib.",
+    (
+        *(f"share/hadoop/{part}{lib}" for part in ("common", *_PARTS) for lib in ("", "/lib")),
+        *(
+            f"{above}hadoop{part and f'-{part}'}{lib}"
+            for above in ("lib/", "")
+            for part in ("", *_PARTS)
+            for lib in ("", "/lib")
+        ),
     ),
     re.compile(_JAR),
     b"PK\x03\x04",
@@ -56,7 +62,7 @@ _EXTRA = Wanted(
     b"PK\x03\x04",
     "jar",
 )
-_VERSION = re.compile(r"hadoop-common-(\d+\.\d+\.\d+)\.jar")
+_VERSION = re.compile(r"hadoop-common-(\d+\.\d+\.\d+(?:[.-](?!tests)\w+)*)\.jar")
 _BROKEN = (ValueError, IndexError, KeyError, ET.ParseError, zipfile.BadZipFile, zlib.error)
 _NEEDED = (
     "hadoop-common",

@@ -144,7 +144,12 @@ def _of_folder(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     sizes: list[int] = []
     for folder in folders or [path]:
         for one in sorted(folder.iterdir()):
-            if wanted.name.fullmatch(one.name) and one.is_file():
+            if wanted.name.fullmatch(one.name) and one.is_file() and not _is_alias(one, wanted):
                 sizes.append(one.stat().st_size)
                 _check_size(path, wanted, sizes)  # before it is in memory
                 yield one.name, read_named(one, sizes[-1])
+
+
+def _is_alias(path: Path, wanted: Wanted) -> bool:
+    """Whether it is a second name of a jar in its folder, as vendors have them: hadoop-common.jar."""
+    return wanted.kind == "jar" and path.is_symlink() and "/" not in str(path.readlink())

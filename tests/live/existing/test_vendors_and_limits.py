@@ -4,12 +4,14 @@ its limits' pace, and left alone as soon as others are disturbed."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle.bring_up import NO_NATIVE
 from tests.live.support.command import study
 from tests.live.support.foreign import FOLDER
 from tests.live.support.vendor import HADOOP_SAYS, HBASE_SAYS, VendorCluster, vendor_cluster
@@ -18,7 +20,8 @@ pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 STUDY = """
 study: live-vendor
 provider: existing
-existing: {configuration: CONF, folder: FOLDER, limits: {LIMITS}, table: {compression: gz, bloom: none}}
+existing: {CLIENT configuration: CONF, folder: FOLDER, limits: {LIMITS},
+           table: {compression: gz, bloom: none}}
 workloads:
   - testdfsio: {modes: [write], files: 2, file_size: 8 MiB}
   - ycsb: {records: [2_000], mixes: [load, read45-insert55], threads: [2], duration: 15 s, warm_up: 2 s,
@@ -33,25 +36,33 @@ def vendor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VendorCluster]:
         yield cluster
 
 
-def spec_of(vendor: VendorCluster, folder: Path, limits: str) -> Path:
+def spec_of(vendor: VendorCluster, folder: Path, limits: str, client: str = "") -> Path:
     spec = folder / "vendor.yaml"
     text = STUDY.replace("CONF", str(vendor.conf)).replace("FOLDER", FOLDER)
-    spec.write_text(text.replace("LIMITS", limits))
+    spec.write_text(text.replace("LIMITS", limits).replace("CLIENT", client))
     return spec
 
 
 def test_a_vendors_cluster_is_measured_at_the_pace_of_its_limits(
     vendor: VendorCluster, tmp_path: Path
 ) -> None:
+    """By the vendor's own client and its native libraries."""
     runs, before = tmp_path / "runs", vendor.canaries()
-    spec = spec_of(vendor, tmp_path, f"rate: {PACED_OPS_S}/s")
+    added = study("stack", "add", "hadoop", str(vendor.parcel()), runs=runs)
+    named = re.fullmatch(
+        r"write in a study: existing: {(tarball: \w+, native: \w+)}", added.stdout.strip()
+    )
+    assert named, added.stdout + added.stderr
+    spec = spec_of(vendor, tmp_path, f"rate: {PACED_OPS_S}/s", f"{named[1]},")
     ended = study("run", str(spec), "--runs", str(runs), runs=runs)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (run,) = runs.glob("live-vendor/2*")
     summary = json.loads((run / "report" / "summary.json").read_text())
     found = summary["disclosure"]["existing"]
     assert (found["hadoop"], found["hbase"]) == (HADOOP_SAYS, HBASE_SAYS)
-    assert found["hadoop_client"] != HADOOP_SAYS and found["hbase_client"] != HBASE_SAYS
+    assert found["hadoop_client"] == HADOOP_SAYS and found["hbase_client"] != HBASE_SAYS
+    clients = [file.read_text() for file in run.glob("records/*write-n2*/raw/*.err")]
+    assert clients and not any(NO_NATIVE in text for text in clients)
     verdicts = {trial["test_case"]: trial["verdict"] for trial in summary["trials"]}
     assert verdicts == {
         "testdfsio-write-n2": "valid", "ycsb-load-r2000-t2-at200ps": "valid",

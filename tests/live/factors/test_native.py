@@ -1,7 +1,7 @@
 """Software of the user: a tarball of Hadoop with native libraries, and a jar with a coprocessor.
 
-No package registry has Apache's tarball. The test packs one, of the jars of Maven Central and a libhadoop.so:
-that of io.trino.hadoop:hadoop-apache (nativelib/Linux-amd64), or of what DENSITY_STUDY_NATIVE names.
+No package registry has Apache's tarball. The test packs one, of the jars of Maven Central and Trino's
+libhadoop.so.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars
 from tests.live.factors.one_build import SHORT_CIRCUIT, Build, built, variant
 from tests.live.factors.read_sizes import read_sizes
+from tests.live.secure.native_hadoop import native_library
 
-TRINO = Path.home() / ".m2/repository/io/trino/hadoop/hadoop-apache"
-FETCH = "mvn dependency:get -Dartifact=io.trino.hadoop:hadoop-apache:3.3.5-3"
 COPROCESSOR = """
 package org.example;
 public class Loaded implements org.apache.hadoop.hbase.coprocessor.RegionCoprocessor {}
@@ -33,19 +32,10 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
-def library() -> bytes:
-    if given := os.environ.get("DENSITY_STUDY_NATIVE", ""):
-        return (Path(given) / "libhadoop.so").read_bytes()
-    for jar in sorted(TRINO.glob("*/*.jar")):
-        with zipfile.ZipFile(jar) as archive:
-            return archive.read("nativelib/Linux-amd64/libhadoop.so")
-    pytest.skip(f"no libhadoop.so here; run {FETCH}, or set DENSITY_STUDY_NATIVE to its folder")
-
-
-@pytest.fixture(scope="module")
-def versions(library: bytes, tmp_path_factory: pytest.TempPathFactory) -> Versions:
+def versions(tmp_path_factory: pytest.TempPathFactory) -> Versions:
     """Of a tarball as Apache packs it, after `study stack add hadoop`, and of a jar."""
     folder = tmp_path_factory.mktemp("brought")
+    library = (native_library(folder) / "libhadoop.so").read_bytes()
     path = folder / "hadoop-3.4.2.tar.gz"
     with tarfile.open(path, "w:gz", compresslevel=1) as archive:
         for jar in sorted((ensure("hadoop").home / "lib").iterdir()):

@@ -1,4 +1,5 @@
-"""Every shipped pair of Hadoop and HBase runs HDFS, YARN and HBase, and says itself which version it is."""
+"""Every shipped pair of Hadoop and HBase, and a newer ZooKeeper, runs HDFS, YARN and HBase, and says itself
+which version it is."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.versions import Versions
+from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.stack.java import fault_of, find_java, installed_features
-from density_study.cluster.stack.recipes import locked_versions, recipe_of
+from density_study.cluster.stack.recipes import NEWEST_ZOOKEEPER, locked_versions, recipe_of
 from tests.live.factors.one_build import built, variant
 
 pytestmark = pytest.mark.timeout(1200)
@@ -18,7 +19,9 @@ NEWEST_JAVA = 25
 SHIPPED = [one for one in locked_versions() if recipe_of("hbase", one).shipped_lock.exists()]
 
 
-@pytest.mark.parametrize("versions", SHIPPED, ids=str)
+@pytest.mark.parametrize(
+    "versions", [*SHIPPED, replace(VERSIONS, zookeeper=NEWEST_ZOOKEEPER)], ids=str
+)
 def test_a_shipped_version_runs_and_is_the_one_that_was_declared(
     versions: Versions, tmp_path: Path
 ) -> None:
@@ -32,6 +35,10 @@ def test_a_shipped_version_runs_and_is_the_one_that_was_declared(
         assert stacks["hbase"]["version"] == versions.hbase
         log = next((build.cluster.site.root / "logs").rglob("hmaster.log")).read_text()
         assert f"HBase {versions.hbase}" in log
+        if versions.zookeeper:
+            log = next((build.cluster.site.root / "logs").rglob("zookeeper.log")).read_text()
+            assert f"zookeeper.version={versions.zookeeper}" in log
+            assert stacks["zookeeper"]["version"] == versions.zookeeper
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from density_study.cluster.stack import classpath, ensure
+from tests.live.secure.native_hadoop import native_library
 from tests.live.support.foreign import ForeignCluster, running
 
 HADOOP_SAYS, HBASE_SAYS = "3.1.1.7.1.9.0-387", "2.4.17.7.1.9.0-387"
@@ -48,6 +50,16 @@ class VendorCluster(ForeignCluster):
         source.write_text(_HBASE.format(version=HBASE_SAYS))
         javac = [f"{self.java.home}/bin/javac", "-d", str(self.patch), str(source)]
         subprocess.run(javac, check=True, capture_output=True)
+
+    def parcel(self) -> Path:
+        """A folder as the vendor installs it, with the client's jars and native libraries."""
+        home = self.root / "CDH" / "lib" / "hadoop"
+        (home / "lib").mkdir(parents=True)
+        for jar in (ensure("hadoop").home / "lib").iterdir():
+            own = re.fullmatch(r"(hadoop-common-)\d[\d.]+\.jar", jar.name)
+            (home / "lib" / (f"{own[1]}{HADOOP_SAYS}.jar" if own else jar.name)).symlink_to(jar)
+        native_library(home / "native").rename(home / "lib" / "native")
+        return self.root / "CDH"
 
     def _argv(self, stack: str, main: str, *words: str) -> list[str]:
         argv = super()._argv(stack, main, *words)

@@ -172,6 +172,18 @@ def test_regionservers_of_one_node_differ_only_in_ports() -> None:
     }  # fmt: skip
 
 
+def test_a_zookeeper_of_its_own_has_none_of_hbases_jars() -> None:
+    plain, own = blueprint(local()), ("/opt/zookeeper/lib/z.jar", "/opt/zookeeper")
+    rendered = render(replace(plain, homes=replace(plain.homes, zookeeper_classpath=own)))
+    for found, stack in ((render(plain), "hbase"), (rendered, "zookeeper")):
+        (argv,) = (one.command.argv for one in found.daemons if one.name == "zookeeper")
+        assert f"@/runs/b1/conf/nodes/m1/{stack}.classpath" in argv
+        assert any("SharedArchiveFile" in word for word in argv) == (stack == "hbase")
+    assert "/opt/hbase" not in rendered.files["nodes/m1/zookeeper.classpath"]
+    assert "nodes/m1/zookeeper.classpath" not in render(plain).files
+    assert Versions(zookeeper="3.9.5").with_brought(("hadoop", "hbase"))[-1] == "zookeeper"
+
+
 def test_the_conf_folder_is_last_on_the_class_path() -> None:
     text = render(blueprint(local())).files["nodes/w1/hbase.classpath"]
     assert text == '-cp "/opt/hbase/lib/c.jar:\\\n/opt/hbase:\\\n/runs/b1/conf/nodes/w1"\n'

@@ -64,6 +64,7 @@ def _of_major(what: str, *known: int) -> AfterValidator:
 
 HadoopVersion = Annotated[Version, _of_major("Hadoop", 3)]
 HBaseVersion = Annotated[Version, _of_major("HBase", 2, 3), AfterValidator(_for_hadoop_3)]
+ZooKeeperVersion = Annotated[Version, _of_major("ZooKeeper", 3)]
 BroughtHash = Annotated[
     str, like(rf"[0-9a-f]{{{BROUGHT_DIGITS}}}", f"{BROUGHT_DIGITS} hexadecimal digits")
 ]
@@ -75,6 +76,9 @@ class StackLevel(Frozen):
 
     hadoop: HadoopVersion | None = Field(None, description="Hadoop version, for example `3.4.1`.")
     hbase: HBaseVersion | None = Field(None, description="HBase version, for example `2.6.4`.")
+    zookeeper: ZooKeeperVersion | None = Field(
+        None, description="Version of ZooKeeper's server, for example `3.9.5`."
+    )
     java: JavaFeature | None = Field(
         None,
         description="Feature release of the JDK of daemons, containers and TestDFSIO.",
@@ -92,7 +96,7 @@ class StackLevel(Frozen):
     @model_validator(mode="after")
     def _one_key(self) -> StackLevel:
         if not self.name:
-            raise ValueError("name at least one of hadoop, hbase, java, native, jars and tarball")
+            raise ValueError(f"name at least one of {', '.join(type(self).model_fields)}")
         return self
 
     @property
@@ -109,6 +113,7 @@ class StackLevel(Frozen):
             native=self.native or versions.native,
             jars=self.jars or versions.jars,
             tarball=self.tarball or versions.tarball,
+            zookeeper=self.zookeeper or versions.zookeeper,
         )
 
 
@@ -149,6 +154,10 @@ class StackSpec(Frozen):
 
     hadoop: HadoopVersion = Field(HADOOP, description="Hadoop version.")
     hbase: HBaseVersion = Field(HBASE, description="HBase version.")
+    zookeeper: ZooKeeperVersion | None = Field(
+        None,
+        description="Version of ZooKeeper's server, for example `3.9.5`. Default: the one that HBase brings.",
+    )
     java: JavaFeature | None = Field(
         None,
         description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
@@ -187,7 +196,8 @@ class StackSpec(Frozen):
 
     @property
     def versions(self) -> Versions:
-        brought = {name: getattr(self, name) or "" for name in ("native", "jars", "tarball")}
+        own = ("native", "jars", "tarball", "zookeeper")
+        brought = {name: getattr(self, name) or "" for name in own}
         return Versions(self.hadoop, self.hbase, self.java, **brought)
 
 

@@ -18,6 +18,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import VERSIONS, Versions, check_vendor
 from density_study.cluster.stack.property_names import PROPERTIES
+from density_study.cluster.stack.recipes import NEWEST_ZOOKEEPER
 from density_study.workloads.study.factors.stack import StackLevel
 from tests.support.topologies import local, with_variant
 
@@ -95,6 +96,12 @@ def test_shipped_versions_are_known_and_others_are_named_with_their_command() ->
     with pytest.raises(InputError) as caught:
         check_versions([VERSIONS, Versions("9.9.9")])
     assert "study stack add hadoop 9.9.9" in caught.value.remedy
+    check_versions([Versions(zookeeper=NEWEST_ZOOKEEPER)])
+    with pytest.raises(
+        InputError, match=r"HBase 2\.\S+, ZooKeeper 3\.0\.1 are not known"
+    ) as caught:
+        check_versions([Versions(zookeeper="3.0.1")])
+    assert "study stack add zookeeper 3.0.1 --hadoop 3.4.2 --hbase" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

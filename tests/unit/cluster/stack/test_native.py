@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from density_study.cluster.lifecycle.variant_checks import check_versions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import JARS, NATIVE, Versions
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
@@ -22,6 +23,7 @@ from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.archive import has_archive
 from density_study.cluster.stack.brought import bring, taken
 from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars, bring_native
+from density_study.cluster.stack.stack import brought_version
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 from tests.support.toy_stack import LIBRARY, LINK, REAL, hadoop_tarball, native_tarball
@@ -217,3 +219,37 @@ def test_what_is_no_jar_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("#!/bin/sh")
     with pytest.raises(InputError, match="jars for HBase cannot be taken from here"):
         bring_jars([tmp_path / name], {})
+
+
+VENDOR = "3.1.1.7.1.9.0-387"
+
+
+@pytest.mark.parametrize("above", ["lib/", ""])
+def test_a_vendors_folder_is_the_client_of_its_cluster(tmp_path: Path, above: str) -> None:
+    """CDP's parcel, or /usr/lib of Bigtop and EMR: jars are links, with second names."""
+    names = [
+        f"{name}-{VENDOR}"
+        for name in ("hadoop-common", "hadoop-hdfs", "hadoop-yarn-server-resourcemanager")
+    ]
+    names += [
+        f"hadoop-mapreduce-client-{name}" for name in (f"app-{VENDOR}", f"jobclient-{VENDOR}-tests")
+    ]
+    home = tmp_path / "CDH"
+    (home / "jars").mkdir(parents=True)
+    for name, part in zip(names, ("", "-hdfs", "-yarn", "-mapreduce", "-mapreduce"), strict=True):
+        folder = home / f"{above}hadoop{part}"
+        folder.mkdir(parents=True, exist_ok=True)
+        jar(home / "jars" / f"{name}.jar", name)
+        (folder / f"{name}.jar").symlink_to(home / "jars" / f"{name}.jar")
+        (folder / f"{name.partition('-3')[0]}-any.jar").symlink_to(f"{name}.jar")
+    library = home / f"{above}hadoop/lib/native/libhadoop.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(LIBRARY)
+    versions = bring_hadoop(home)
+    assert versions.hadoop == VENDOR and versions.native
+    used = replace(versions, hadoop="3.3.6")
+    stack = ensure("hadoop", used)
+    assert stack.version == VENDOR == brought_version(used)
+    assert {one.name for one in (stack.home / "lib").iterdir()} == {f"{one}.jar" for one in names}
+    with pytest.raises(InputError, match="is a vendor's build"):
+        check_versions([used])

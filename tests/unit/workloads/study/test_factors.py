@@ -103,7 +103,7 @@ IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
     ("factors", "key", "message"),
     [
         ("  stack: [{}]\n", f"{IN_STACK}[0]",
-         "at least one of hadoop, hbase, java, native, jars and tarball"),
+         "at least one of hadoop, hbase, zookeeper, java, native, jars, tarball"),
         ("  stack: [{hadoop: 3.4}]\n", f"{IN_STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{IN_STACK}[0].hadoop", "a version on Maven Central"),
         ("  stack: [{java: 11}]\n", f"{IN_STACK}[0].java", "it must be 17 or more"),
@@ -177,7 +177,7 @@ def test_a_study_without_these_factors_is_planned_as_before(tmp_path: Path) -> N
 
 
 def test_the_plan_names_the_command_that_adds_an_unknown_version(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Hadoop 3\.4\.0 with HBase 2\.6\.4-hadoop3") as caught:
+    with pytest.raises(InputError, match=r"Hadoop 3\.4\.0, HBase 2\.6\.4-hadoop3") as caught:
         planned(tmp_path, "  stack: [{hadoop: 3.4.0}, {hadoop: 3.4.1}]\n")
     assert "`study stack add hadoop 3.4.0`" in caught.value.remedy
     with pytest.raises(InputError) as caught:
