@@ -22,7 +22,7 @@ from density_study.cluster.providers.provider import provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.atomic import naming
-from density_study.cluster.state.events import COPIES, KeepAsked, TrialState
+from density_study.cluster.state.events import COPIES, KeepAsked, StepEnded, TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
@@ -113,6 +113,8 @@ def carry_out(run: Run, step: Step) -> StepOutcome:
         began(run.journal, step)
         outcome = _hooked(run, acts, step)
         ended(run.journal, step, outcome.outcome, outcome.message)
+        if (step.kind, outcome.outcome) == ("up", "failed"):
+            _record_trials_without_cluster(run, acts, outcome)
         return outcome
 
 
@@ -253,7 +255,10 @@ def _down(run: Run, step: Step) -> StepOutcome:
 
 def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     if not acts.is_ready(step.build):
-        return _not_run(run, step, f"{step.build} does not stand: its bring-up failed")
+        up = next(each for each in run.plan.steps if (each.kind, each.build) == ("up", step.build))
+        if (failed := acts.ended.get(up.index)) and failed.outcome == "failed":
+            return StepOutcome(step, "skipped", _no_cluster(failed))  # its record says so already
+        return _not_run(run, step, f"{step.build} does not stand")
     probe: Probe | None = None
     try:
         if step.probe is not None:
@@ -273,6 +278,22 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     if manifest.state == "complete":
         return StepOutcome(step, "ok", manifest.probe.verdict if manifest.probe else "")
     return StepOutcome(step, "failed", "; ".join(manifest.reasons))
+
+
+def _record_trials_without_cluster(run: Run, acts: Acts, up: StepOutcome) -> None:
+    """Not left to the trials' own steps: Airflow does not start those of a build that did not come up."""
+    due = _due(run, acts)
+    try:
+        for step in run.plan.trials:
+            if step.build == up.step.build and step.trial in due:
+                _not_run(run, step, _no_cluster(up))
+    except OSError as error:  # as on a full disk, which is then also why the bring-up failed
+        log.warning("The trials of %s have no records: %s", up.step.build, error)
+
+
+def _no_cluster(up: StepOutcome | StepEnded) -> str:
+    """Why no trial of the build could run. The log that may follow belongs to the bring-up."""
+    return f"its cluster did not come up: {up.message.partition(chr(10))[0]}"
 
 
 def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:

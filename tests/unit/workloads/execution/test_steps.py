@@ -78,6 +78,21 @@ def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
     assert outcomes[f"up {other}"] == "ok"
 
 
+def test_a_failed_bring_up_records_its_trials_at_once_and_once(run: Run, world: World) -> None:
+    """Airflow does not start them; `study run` may."""
+    first = run.plan.steps[0]
+    world.fail_up = lambda _: BringUpError("namenode died.\nits log", "m1", "read its log.")
+    carry_out(run, first)
+    mine = [step for step in run.plan.trials if step.build == first.build]
+    records = closed_records(run.records)
+    assert {*records} == {str(step.trial) for step in mine}
+    why = {reason for record in records.values() for reason in record.reasons}
+    assert why == {"its cluster did not come up: m1: namenode died."}
+    assert carry_out(run, mine[0]).message == why.pop()
+    assert earlier_attempts(run.records) == {}
+    assert steps_left(run)[:2] == [first, mine[0]]  # a resumed run measures them
+
+
 def test_an_interrupted_bring_up_is_torn_down_and_its_step_stays_open(
     run: Run, world: World
 ) -> None:

@@ -1,0 +1,113 @@
+"""Five disturbances that once were called "nothing measured moved with it", beside a chart in which it jumped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from density_study.analysis.explanation.course import Course, Place, Series
+from density_study.analysis.explanation.explain import Explained, explain, of_group
+from density_study.analysis.explanation.explain import sentence as of_spell
+from tests.unit.analysis.explanation.healthy_cluster import FIRST, SECONDS, Cluster, slowed
+
+SPELL = slice(30, 38)
+WORKER, SERVER = "w1", "w1/regionserver"
+
+
+class Demonstration(NamedTuple):
+    """What its place is set to in the slow seconds, the cause, and what its sentence says."""
+
+    values: Mapping[Place, float]
+    cause: str
+    words: tuple[str, ...]
+
+
+DEMONSTRATIONS = {
+    "updates are blocked, calls wait for 900 ms": Demonstration(
+        {Place("updates_blocked", WORKER, SERVER): 100, Place("queue_time", WORKER, SERVER): 900},
+        "updates-blocked",
+        ("w1/regionserver", "100 %"),
+    ),
+    "a card drops packets, a core is full of softirq": Demonstration(
+        {
+            Place("dropped_share", WORKER, "cpu2"): 20,
+            Place("card_drops", WORKER, "eth0"): 5_000,
+            Place("softirq", WORKER, "cpu2"): 95,
+        },
+        "packets-dropped",
+        ("w1",),
+    ),
+    "tasks wait for a core, and for memory": Demonstration(
+        {
+            Place("cpu_stall", WORKER): 85,
+            Place("run_delay", WORKER): 400,
+            Place("memory_stall", WORKER): 60,
+        },
+        "memory-stall",
+        ("w1", "60.0 %"),
+    ),
+    "the cache misses, regions are elsewhere": Demonstration(
+        {
+            Place("cache_hits", WORKER, SERVER): 40,
+            Place("locality", WORKER, SERVER): 5,
+            Place("block_read_time", WORKER, "w1/datanode"): 5,
+        },
+        "cache-misses",
+        ("w1/regionserver", "40.0 %"),
+    ),
+}
+
+
+def _healthy(seed: int) -> Course:
+    """Without slow seconds of its own."""
+    rng = np.random.default_rng(seed)
+    made = Cluster.of(3, rng).trial(rng)
+    rate = 3000 * rng.lognormal(0, 0.03, SECONDS)
+    return replace(made, rate=rate, worst_ms=40 * rng.lognormal(0, 0.1, SECONDS))
+
+
+def _with(course: Course, values: Mapping[Place, float], seconds: slice) -> Course:
+    sampled = course.series.values.copy()
+    for place, value in values.items():
+        sampled[course.series.places.index(place), seconds] = value
+    return replace(course, series=Series(course.series.places, sampled))
+
+
+def _explained(course: Course) -> Explained:
+    (made,) = explain({"t": course})
+    return made
+
+
+@pytest.mark.parametrize("name", DEMONSTRATIONS)
+@pytest.mark.parametrize("seed", range(5))
+def test_what_jumps_in_slow_seconds_is_named(name: str, seed: int) -> None:
+    demonstration = DEMONSTRATIONS[name]
+    made = _explained(slowed(_with(_healthy(seed), demonstration.values, SPELL), SPELL, 0.3))
+    (found,) = [one for one in made.spells if one[0].first <= FIRST + SPELL.start <= one[0].last]
+    text = of_spell(made.course, found[0], made.usual, found[1])
+    assert [cause.rule.id for cause in found[1]][:1] == [demonstration.cause], text
+    first = found[1][0].sentence
+    assert all(words in first for words in demonstration.words), first
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_disk_that_is_slower_than_its_peers_throughout_is_named(seed: int) -> None:
+    """No second of the trial is slower than the others: only its peers show it."""
+    healthy = _healthy(seed)
+    disk = Place("read_await", WORKER, "sd1")
+    usual = float(np.median(healthy.series.values[healthy.series.places.index(disk)]))
+    rows = [*of_group([_explained(_with(healthy, {disk: 40 * usual}, slice(None)))])]
+    assert rows and rows[0]["cause"] == "slow-disk" and rows[0]["lasting"], rows
+    assert "all of the trial" in rows[0]["sentence"] and "sd1 on w1" in rows[0]["sentence"]
+
+
+@pytest.mark.parametrize("name", DEMONSTRATIONS)
+def test_slow_seconds_in_which_it_does_not_move_do_not_name_it(name: str) -> None:
+    made = _explained(slowed(_healthy(0), SPELL, 0.3))
+    (found,) = [one for one in made.spells if one[0].first <= FIRST + SPELL.start <= one[0].last]
+    assert DEMONSTRATIONS[name].cause not in [cause.rule.id for cause in found[1]]
+    assert "moved more than in other seconds" in of_spell(made.course, found[0], made.usual, ())
