@@ -9,28 +9,49 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 import requests
 
+from density_study.cluster.state import presence
+from density_study.cluster.state.tags import tagged
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.web import rest
 from tests.dag.backend import wait_until
 from tests.dag.celery.machine import Machine, Unit
 from tests.dag.celery.services import Postgres, Redis, free_port
-from tests.dag.web import Web
+from tests.dag.web import Study, Web
 
 USER, QUEUES = "admin", {"one": "default,rack-1", "two": "default,rack-2"}
 READY_WITHIN_S = 300.0
+FIRST_SCHEDULED = 90.0
+"""Seconds within which the scheduler has begun a task that can begin."""
+WORKLOADS = """
+workloads:
+  - testdfsio: {{modes: [write, read], files: 2, file_size: 1 MiB}}
+"""
+LOCAL = (
+    """\
+study: {name}
+hosts:
+  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{disk_type: flash}}]}}
+factors: {{vms_per_host: [1]}}"""
+    + WORKLOADS
+)
+LOCAL_TRIAL = "trial b1-v1-flash testdfsio-write-n2"
+WAITS = "when_busy: queue\n"
 
 
 class TeamAirflow(Web):
-    """`workers`: by name, which is the host's name too. Each serves the default queue and one of its own."""
+    """`workers`: by name, which is the host's name too. Each serves its queues: the default one, and one of
+    its own."""
 
-    def __init__(self, folder: Path, python: Path) -> None:
+    def __init__(self, folder: Path, python: Path, queues: Mapping[str, str] = QUEUES) -> None:
         self.folder, self.python, self.port = folder, str(python), free_port()
+        self._queues = queues
         self.studies, self.runs, self.logs = folder / "studies", folder / "runs", folder / "logs"
         for path in (self.studies, self.runs, self.logs, folder / "airflow"):
             path.mkdir()
@@ -49,7 +70,7 @@ class TeamAirflow(Web):
                     "dag-processor": ["dag-processor"],
                 }.items()
             }
-            self.workers = {name: self._worker(name) for name in QUEUES}
+            self.workers = {name: self._worker(name) for name in queues}
         except BaseException:
             self.machine.close()
             raise
@@ -108,7 +129,7 @@ class TeamAirflow(Web):
         leases = self.folder / f"leases-{name}"
         leases.mkdir(mode=0o700, exist_ok=True)
         return self._unit(
-            f"worker-{name}", "celery", "worker", "--queues", QUEUES[name],
+            f"worker-{name}", "celery", "worker", "--queues", self._queues[name],
             "--celery-hostname", f"{name}@{name}", "--skip-serve-logs",
             host=name, DENSITY_STUDY_RUNTIME=str(leases),
         )  # fmt: skip
@@ -139,3 +160,29 @@ class TeamAirflow(Web):
 
     def kill(self) -> None:
         self.machine.close()
+
+
+def client_of(study: Study) -> psutil.Process:
+    """The process that loads the cluster in a trial."""
+    (found,) = wait_until(lambda: tagged(study.run.tag), 60, "its client runs")
+    return psutil.Process(found.pid)
+
+
+def check_over(study: Study) -> None:
+    assert study.nothing_stands()
+    assert tagged(study.run.tag) == []
+    assert presence.is_free(study.run.root) is True
+
+
+def check_waits(study: Study, run_id: str) -> None:
+    """It has seen that its host is busy, and has begun nothing."""
+    waits = lambda: study.states(run_id)["open"] == "up_for_reschedule"  # noqa: E731
+    wait_until(waits, FIRST_SCHEDULED, "the study has seen that its host is busy")
+    assert study.folders() == []
+    assert {state for task, state in study.states(run_id).items() if task != "open"} == {None}
+
+
+def times_of(study: Study) -> tuple[float, float]:
+    """When its newest run was opened and ended, epoch seconds."""
+    lines = list(study.run.journal.read())
+    return lines[0]["t"], next(one["t"] for one in reversed(lines) if one["event"] == "run-ended")

@@ -16,11 +16,20 @@ import pytest
 
 from density_study.cluster.state import presence
 from density_study.cluster.state.run_state import run_state
-from density_study.cluster.state.tags import tagged
 from density_study.dags.run_status.status import status_of
 from density_study.dags.stages import study_stages
 from tests.dag.backend import expected_order, order, wait_until
-from tests.dag.celery.team import TeamAirflow
+from tests.dag.celery.team import (
+    LOCAL,
+    LOCAL_TRIAL,
+    WAITS,
+    WORKLOADS,
+    TeamAirflow,
+    check_over,
+    check_waits,
+    client_of,
+    times_of,
+)
 from tests.dag.web import Study
 from tests.fresh.environments import locked_with_celery
 
@@ -32,18 +41,6 @@ pytestmark = [
         os.geteuid() != 0, reason="PID namespaces, mounts and PostgreSQL's user need root"
     ),
 ]
-WORKLOADS = """
-workloads:
-  - testdfsio: {{modes: [write, read], files: 2, file_size: 1 MiB}}
-"""
-LOCAL = (
-    """\
-study: {name}
-hosts:
-  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{disk_type: flash}}]}}
-factors: {{vms_per_host: [1]}}"""
-    + WORKLOADS
-)
 REMOTE = (
     """\
 study: {name}
@@ -58,10 +55,8 @@ hosts:
 factors: {{vms_per_host: [0]}}"""
     + WORKLOADS
 )
-ON_ONE, ON_TWO, QUEUES = "queue: rack-1\n", "queue: rack-2\n", "when_busy: queue\n"
-LOCAL_TRIAL, REMOTE_TRIAL = (f"trial b1-v{n}-flash testdfsio-write-n2" for n in (1, 0))
-FIRST_SCHEDULED = 90.0
-"""Seconds within which the scheduler has begun a task that can begin."""
+ON_ONE, ON_TWO = "queue: rack-1\n", "queue: rack-2\n"
+REMOTE_TRIAL = "trial b1-v0-flash testdfsio-write-n2"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +67,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TeamAirflow]:
         airflow.add(
             north=LOCAL + ON_ONE,
             south=LOCAL + ON_TWO,
-            later=LOCAL + ON_ONE + QUEUES,
+            later=LOCAL + ON_ONE + WAITS,
             killed=REMOTE,
             after=LOCAL + ON_ONE,
             lost=LOCAL + ON_TWO,
@@ -84,12 +79,6 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TeamAirflow]:
         airflow.kill()
 
 
-def client_of(study: Study) -> psutil.Process:
-    """The process that loads the cluster in a trial."""
-    (found,) = wait_until(lambda: tagged(study.run.tag), 60, "its client runs")
-    return psutil.Process(found.pid)
-
-
 def check_alive(study: Study) -> None:
     """To a process outside of Airflow, which knows no DAG run, the run is alive, and reap leaves it alone."""
     root = study.run.root
@@ -98,12 +87,6 @@ def check_alive(study: Study) -> None:
     assert (found.state, found.owner and found.owner.pid) == ("alive", None), found
     swept = study_stages.reap(root.parents[1], dry_run=True)
     assert study.run.tag not in {each.tag for each in (*swept.reaped, *swept.left_alone)}
-
-
-def check_over(study: Study) -> None:
-    assert study.nothing_stands()
-    assert tagged(study.run.tag) == []
-    assert presence.is_free(study.run.root) is True
 
 
 def test_two_studies_on_two_hosts_run_at_once_and_a_third_waits_without_a_worker(
@@ -121,12 +104,7 @@ def test_two_studies_on_two_hosts_run_at_once_and_a_third_waits_without_a_worker
     check_alive(south)
 
     run_ids[later] = later.trigger()
-    waits = lambda: later.states(run_ids[later])["open"] == "up_for_reschedule"  # noqa: E731
-    wait_until(waits, FIRST_SCHEDULED, "the third study has seen that the host is busy")
-    assert later.folders() == [], "nothing of it was begun"
-    assert {state for task, state in later.states(run_ids[later]).items() if task != "open"} == {
-        None
-    }
+    check_waits(later, run_ids[later])
 
     for study in (north, south):
         study.end_trial()
@@ -134,9 +112,7 @@ def test_two_studies_on_two_hosts_run_at_once_and_a_third_waits_without_a_worker
         assert study.wait_over(run_id) == "success", study.name
         assert order(study.run.root) == expected_order(study.run)
         check_over(study)
-    begun = later.run.journal.read().__iter__().__next__()["t"]
-    ended = [line["t"] for line in north.run.journal.read() if line["event"] == "run-ended"]
-    assert ended and ended[-1] < begun
+    assert times_of(north)[1] < times_of(later)[0]
 
 
 def test_after_kill_of_a_worker_another_takes_the_cluster_down_and_the_study_resumes(
