@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+TRIM = 0.1  # of the seconds, at each end
 NORMAL = 1.4826
 """Median absolute deviation to standard deviation, for normal data."""
 IDLE = 0.1
@@ -95,6 +96,15 @@ class Series:
     @cached_property
     def medians(self) -> Array:
         return median_of_rows(self.values)
+
+    @cached_property
+    def lasting_means(self) -> Array:
+        """Mean of each row without its lowest and its highest tenth: a burst of some seconds, which may be
+        hundreds of times what is usual, is nothing that lasts."""
+        ordered = np.sort(self.values, axis=1)  # NaN last
+        known = np.isfinite(ordered).sum(axis=1, keepdims=True)
+        cut, place = (TRIM * known).astype(int), np.arange(ordered.shape[1])
+        return mean_of_rows(np.where((place >= cut) & (place < known - cut), ordered, np.nan))
 
 
 @dataclass(frozen=True)

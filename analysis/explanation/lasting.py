@@ -203,7 +203,8 @@ def whole(course: Course) -> tuple[Series, Mask]:
 
 @dataclass(frozen=True)
 class Group:
-    """The trials of one test case on one topology. values: a row per place, a column per trial."""
+    """The trials of one test case on one topology. values: a row per place, a column per trial: what lasted
+    in it."""
 
     series: Series
     rate: Array
@@ -213,12 +214,12 @@ class Group:
 
     @staticmethod
     def of(courses: Sequence[Course]) -> Group:
-        means = [whole(course)[0] for course in courses]
-        every = dict.fromkeys(place for one in means for place in one.places)
+        sampled = [course.series for course in courses]
+        every = dict.fromkeys(place for series in sampled for place in series.places)
         rows = {place: row for row, place in enumerate(every)}
         values = np.full((len(rows), len(courses)), np.nan)
-        for column, one in enumerate(means):
-            values[[rows[place] for place in one.places], column] = one.values[:, 0]
+        for column, series in enumerate(sampled):
+            values[[rows[place] for place in series.places], column] = series.lasting_means
         return Group(
             Series(tuple(rows), values),
             np.array([float(np.mean(course.rate)) for course in courses]),
