@@ -136,7 +136,7 @@ class Loading(YcsbParameters):
 
     def warm_up_estimate_s(self, jit: Jit) -> float:
         if not self.until_steady:
-            return 2 * self.warm_up_daemons_s
+            return (1 + self.beside_load) * self.warm_up_daemons_s
         return STEADY_ESTIMATE_S[jit]
 
     def _load_on(self, topology: AnyTopology) -> float:

@@ -53,6 +53,10 @@ class YcsbParameters(TestCase):
         description="instead of a time: server warm-up runs its own mix until compilers idle, the "
         "block caches' hit ratio stands still, and every server has served enough",
     )
+    beside_load: bool = Field(
+        True,
+        description="whether a load is measured, too; a timed server warm-up then begins with inserts",
+    )
     warm_up_threads: int | None = Field(
         None, gt=0, description="least threads of the server warm-up; null: those of the run"
     )

@@ -217,6 +217,7 @@ class RunsSpec(WorkloadSpec):
             warm_up_s=self.warm_up if timed else 0.0,
             warm_up_client_s=self.warm_up_client,
             **warm_up_knobs(self.warm_up_daemons),
+            beside_load=any(is_load(name_of(one)) for one in self.mixes),
             target_percent=target.percent,
             target_ops_s=target.ops_s,
             request_distribution=self.request_distribution,

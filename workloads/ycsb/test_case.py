@@ -42,6 +42,7 @@ _NO_COLUMNS = frozenset(
         "load_once",
         "warm_up_daemons_s",
         "until_steady",
+        "beside_load",
         "warm_up_threads",
         "variants",
     }

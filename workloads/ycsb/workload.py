@@ -199,9 +199,10 @@ def _remember_snapshot(
 
 
 def _wants_warm_inserts(test_case: YcsbTestCase) -> bool:
-    """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but a warm-up of fixed
-    duration is the same in every build."""
-    return test_case.warms_up_daemons and (test_case.is_load or not test_case.until_steady)
+    """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but beside a measured one
+    a warm-up of fixed duration is the same in every build."""
+    is_timed_for_load = test_case.beside_load and not test_case.until_steady
+    return test_case.warms_up_daemons and (test_case.is_load or is_timed_for_load)
 
 
 def _confined(context: TrialContext, test_case: YcsbTestCase) -> list[tuple[str, ...]]:

@@ -3,8 +3,8 @@
 Without it, the first trial on fresh RegionServers would pay for JIT compilation and empty block caches, and
 the random order makes that a different trial at each density. A study chooses one of two rules:
 
-- For a fixed time: inserts before a build's first load, into a table that is then dropped, and for the same
-  time the WARM_UP mix on each table after its snapshot.
+- For a fixed time: the WARM_UP mix on each table after its snapshot. Where loads are measured, for the same
+  time also inserts before a build's first load, into a table that is then dropped.
 - Until steady: each mix, before a build's first trial of it, at full speed until the servers are warm (see
   `Warmth`). Inserts before a measured load write more rows than it, if that takes longer.
 

@@ -97,6 +97,12 @@ def test_without_a_load_in_the_study_the_table_is_loaded_unmeasured(world: World
     assert world.trial("a") == [*LOAD[:-1], "ycsb-1", *FIRST]
 
 
+def test_inserts_warm_up_servers_only_where_a_load_is_measured(world: World) -> None:
+    """They took as long as the warm-up of the mix, and two more JVMs."""
+    acts = world.trial("a", beside_load=False)
+    assert acts == ["balancer", "create", "ycsb-1", *FIRST]
+
+
 def test_daemons_are_warmed_up_alike_whatever_comes_first(world: World, tmp_path: Path) -> None:
     world.trial("load")
     first = world.trial("a", threads=3, clients=3, target_ops_s=100.0, warm_up_threads=64)

@@ -77,12 +77,21 @@ repetitions: 2
 
 
 @pytest.mark.parametrize(
-    ("daemons", "a_build_s"), [("steady", 2 * 90.0), ("20 s", 40.0), ("off", 0.0)]
+    ("daemons", "mixes", "a_build_s"),
+    [
+        ("steady", "a, c", 2 * 90.0),
+        ("20 s", "a, c", 20.0),
+        ("20 s", "a, c, load", 40.0),
+        ("off", "a, c", 0.0),
+    ],
 )
-def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s: float) -> None:
-    """Until steady: once per mix; for a fixed time: once per table, before its load and after
-    it."""
-    study = parse_study(STUDY.replace("DAEMONS", daemons), "s.yaml").study
+def test_the_daemons_warm_up_is_estimated_once_per_build(
+    daemons: str, mixes: str, a_build_s: float
+) -> None:
+    """Until steady: once per mix; for a fixed time: once per table, and before its load if one is
+    measured."""
+    text = STUDY.replace("DAEMONS", daemons).replace("a, c", mixes)
+    study = parse_study(text, "s.yaml").study
     plan = make_plan(study, [host(memory_mib=8192)])
     trials = [step for step in plan.steps if step.test_case is not None]
     plain_s = sum(step.test_case.estimate_s for step in trials if step.test_case is not None)
