@@ -199,8 +199,8 @@ def _remember_snapshot(
 
 
 def _wants_warm_inserts(test_case: YcsbTestCase) -> bool:
-    """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but beside a measured one
-    a warm-up of fixed duration is the same in every build."""
+    """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but where another is
+    measured, a warm-up of fixed duration is the same in every build."""
     is_timed_for_load = test_case.beside_load and not test_case.until_steady
     return test_case.warms_up_daemons and (test_case.is_load or is_timed_for_load)
 
