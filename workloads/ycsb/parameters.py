@@ -55,7 +55,7 @@ class YcsbParameters(TestCase):
     )
     beside_load: bool = Field(
         True,
-        description="whether a load is measured, too; a timed server warm-up then begins with inserts",
+        description="whether loads are also measured; a timed server warm-up then begins with inserts",
     )
     warm_up_threads: int | None = Field(
         None, gt=0, description="least threads of the server warm-up; null: those of the run"
