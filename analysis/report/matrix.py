@@ -11,6 +11,7 @@ from density_study.analysis.report.trials import (
     counts_by_variant,
     host_cpu,
     main_rate,
+    shown_scopes,
     slowest_p99,
 )
 from density_study.analysis.summary.summary import Metric, TestCaseSummary, unknown_first
@@ -80,7 +81,9 @@ def _facts(at: int, entry: TestCaseSummary) -> Iterator[Fact]:
     named: list[tuple[str, Metric]] = [("", one) for one in known if one.name in main_rates()]
     if slowest := slowest_p99(known):
         named.append((f"p99 {slowest.operation}, {slowest.latency_kind}", slowest))
-    named += [(f"used CPU of {where(one.scope)}", one) for one in host_cpu(known)]
+    shown = shown_scopes(known)
+    cpu = [one for one in host_cpu(known) if one.scope in shown]
+    named += [(f"used CPU of {where(one.scope)}", one) for one in cpu]
     named += [("variation by second", one) for one in known if one.name == "throughput_cv"]
     caches = {"l1_hit_percent": "found on the heap", "l2_hit_percent": "found in the cache"}
     named += [(caches[one.name], one) for one in known if one.name in caches]

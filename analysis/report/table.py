@@ -9,6 +9,7 @@ from density_study.analysis.report.trials import (
     counts_by_variant,
     host_cpu,
     main_rate,
+    shown_scopes,
     slowest_p99,
 )
 from density_study.analysis.summary.summary import Summary, TestCaseSummary, unknown_first
@@ -72,8 +73,10 @@ def _p99(entry: TestCaseSummary) -> str:
 
 
 def _host_cpu(entry: TestCaseSummary) -> str:
-    """Each host's used CPU; hosts are named if there are several."""
-    used = {str(one.scope)[5:]: quantity(one.value, one.unit) for one in host_cpu(entry.metrics)}
+    """Each shown host's used CPU; hosts are named if there are several."""
+    hosts, shown = host_cpu(entry.metrics), shown_scopes(entry.metrics)
+    used = {str(m.scope)[5:]: quantity(m.value, m.unit) for m in hosts if m.scope in shown}
     if len(used) == 1:
         return next(iter(used.values()))
-    return ", ".join(f"{host} {value}" for host, value in used.items()) or NONE
+    left_out = f" (of {len(hosts)} hosts)" if len(used) < len(hosts) else ""
+    return ", ".join(f"{host} {value}" for host, value in used.items()) + left_out or NONE

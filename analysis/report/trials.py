@@ -11,6 +11,7 @@ from density_study.analysis.summary.summary import Metric, Summary, TrialSummary
 from density_study.analysis.validity.rules import remedy_of
 from density_study.workloads.study.metrics import main_rates
 
+MOST_SHOWN = 6
 VERDICTS = ("valid", "invalid", "unknown")
 _WORST_FIRST = ("invalid", "unknown", "valid")
 
@@ -122,3 +123,20 @@ def slowest_p99(metrics: Sequence[Metric]) -> Metric | None:
 def host_cpu(metrics: Sequence[Metric]) -> list[Metric]:
     """Used CPU of each host."""
     return [m for m in metrics if m.name == "cpu_used" and (m.scope or "").startswith("host:")]
+
+
+def shown_scopes(metrics: Sequence[Metric]) -> frozenset[str | None]:
+    """Scopes whose used CPU a page shows. Where more than MOST_SHOWN are hosts, or nodes, these are the least
+    used, the median and the most used one: seventy nodes would be a cloud of points, and megabytes."""
+    by_kind: dict[str, list[Metric]] = {}
+    for one in metrics:
+        if one.name == "cpu_used":
+            by_kind.setdefault((one.scope or "").partition(":")[0], []).append(one)
+    shown: list[Metric] = []
+    for several in by_kind.values():
+        if len(several) > MOST_SHOWN:
+            several.sort(key=lambda one: (one.value is None, one.value or 0.0))
+            shown += (several[0], several[len(several) // 2], several[-1])
+        else:
+            shown += several
+    return frozenset(one.scope for one in shown)

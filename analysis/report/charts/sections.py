@@ -12,6 +12,7 @@ from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import CPU, MUTED, SERIES, Style
 from density_study.analysis.report.charts.pipeline import pipeline_figures
 from density_study.analysis.report.charts.quantity import where, words
+from density_study.analysis.report.trials import MOST_SHOWN, shown_scopes
 from density_study.analysis.summary.summary import Metric
 from density_study.workloads.base.workload import WorkloadKind
 from density_study.workloads.study.metrics import metric_kinds
@@ -118,7 +119,7 @@ def _latency(view: View) -> Figure | None:
 
 
 def _host_cpu(view: View) -> Figure | None:
-    seen = _of_hosts(view.observations(KINDS))
+    seen, left_out = _shown(view, _of_hosts(view.observations(KINDS)))
     chart = by_density(
         view,
         **titled("cpu-host"),
@@ -134,14 +135,14 @@ def _host_cpu(view: View) -> Figure | None:
         domain=(0.0, 100.0),
         layout=_layout(view),
         table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {where(m.scope)}"),
-        notes=notes(view, seen, "share", kinds())[1:],  # a stack has no points
+        notes=(*notes(view, seen, "share", kinds())[1:], *left_out),  # a stack has no points
     )  # fmt: skip
     return draw(chart, _by_test_case(seen, lambda o: view.variant(o.test_case)), view)
 
 
 def _used_cpu(view: View) -> Figure | None:
-    seen = view.observations({"cpu_used"})
-    styles = _cpu_styles(seen)
+    every = view.observations({"cpu_used"})
+    styles, (seen, left_out) = _cpu_styles(every), _shown(view, every)
     chart = by_density(
         view,
         **titled("cpu-used"),
@@ -157,7 +158,7 @@ def _used_cpu(view: View) -> Figure | None:
         unit="% used",
         layout=_layout(view),
         table=("Used CPU of", lambda metric: where(metric.scope)),
-        notes=notes(view, seen, "used CPU value"),
+        notes=(*notes(view, seen, "used CPU value"), *left_out),
     )  # fmt: skip
     return draw(chart, _by_test_case(seen, lambda o: view.variant(o.test_case)), view)
 
@@ -211,6 +212,17 @@ def _by_test_case(
 
 def _of_hosts(seen: Iterable[Observation]) -> list[Observation]:
     return [one for one in seen if _scope(one.metric) == "host"]
+
+
+def _shown(view: View, seen: Collection[Observation]) -> tuple[list[Observation], tuple[str, ...]]:
+    """Those of hosts and nodes that a page shows, and a note if some are left out."""
+    shown = {id(one): shown_scopes(one.metrics) for one in view.summary.test_cases}
+    found = [one for one in seen if one.metric.scope in shown[id(one.test_case)]]
+    note = (
+        f"Of more than {MOST_SHOWN} hosts or nodes, the least used, the median and the most used are shown; "
+        "summary.json has all."
+    )
+    return found, (note,) if len(found) < len(seen) else ()
 
 
 def _scope(metric: Metric) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from density_study.analysis.report.charts.figure import Column, columns
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.sections import sections
 from density_study.analysis.report.table import summary_table
+from density_study.analysis.report.trials import shown_scopes
 from density_study.analysis.summary.summary import Summary
 from tests.support.summary_factory import eight_repetitions, one_block
 
@@ -78,3 +81,29 @@ def test_a_test_case_without_a_build_has_no_numbers() -> None:
 
 def test_a_hash_marks_a_numeric_column() -> None:
     assert columns("Build | Probe #") == (Column("Build"), Column("Probe", numeric=True))
+
+
+def test_of_ten_hosts_and_seventy_nodes_the_extremes_and_the_median_are_shown() -> None:
+    """All of them are in summary.json: a page of 12 variants with 72 nodes each had 14 MB."""
+    (few, *_) = (one for one in eight_repetitions().test_cases if one.vms_per_host)
+    template = next(m for m in few.metrics if m.name == "cpu_used")
+    many = [
+        template.model_copy(
+            update={"scope": f"{kind}:{kind[0]}{n}", "value": (n * 7) % count + 0.5}
+        )
+        for kind, count in (("host", 10), ("node", 72))
+        for n in range(1, count + 1)
+    ]
+    rest = [m for m in few.metrics if m.name != "cpu_used"]
+    large = few.model_copy(update={"metrics": (*rest, *many)})
+    summary = eight_repetitions().model_copy(update={"test_cases": (large,), "trials": ()})
+    assert plain(summary)[0][5] == "h5 5.50 %, h7 9.50 %, h10 0.500 % (of 10 hosts)"
+    shown = {one.value for one in large.metrics if one.scope in shown_scopes(large.metrics)}
+    assert shown >= {0.5, 5.5, 9.5, 36.5, 71.5} and len(shown) < 8
+    figures = {one.id: one for _, _, found in sections(View(summary)) for one in found}
+    assert len(figures["cpu-used"].table.rows) == 6
+    assert any("summary.json has all" in note for note in figures["cpu-used"].notes)
+    (usual,) = (
+        f for _, _, found in sections(View(one_block())) for f in found if f.id == "cpu-used"
+    )
+    assert not any("summary.json" in note for note in usual.notes)
