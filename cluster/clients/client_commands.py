@@ -9,7 +9,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.memory import CLIENT_HEAP_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
-from density_study.cluster.model.versions import NATIVE
+from density_study.cluster.model.versions import NATIVE, Versions
 from density_study.cluster.providers.provider import node_paths, remote_path
 from density_study.cluster.render.blueprint import LIBRARY_PATH
 from density_study.cluster.render.conf_files import classpath_flag, log_flags
@@ -41,14 +41,16 @@ def hadoop_command(
 
 def _library_path(cluster: Cluster) -> dict[str, str]:
     """The library path of a client of Hadoop, which is that of the daemons we build."""
-    topology = cluster.topology
-    versions = cluster.client_versions
-    if isinstance(topology, Topology):
-        versions = topology.variant.versions
-    if not versions.native:
+    if not (versions := hadoop_versions(cluster)).native:
         return {}
-    home = remote_path(topology, stack_home(NATIVE, versions))
+    home = remote_path(cluster.topology, stack_home(NATIVE, versions))
     return {LIBRARY_PATH: f"{home}/lib"}
+
+
+def hadoop_versions(cluster: Cluster) -> Versions:
+    """The software of its clients of Hadoop."""
+    topology = cluster.topology
+    return topology.variant.versions if isinstance(topology, Topology) else cluster.client_versions
 
 
 def java_command(

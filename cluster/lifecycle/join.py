@@ -11,11 +11,14 @@ from density_study.cluster.lifecycle.bring_up import FinalCheck, Phases
 from density_study.cluster.lifecycle.host_facts import facts_of
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Site, cluster_json
 from density_study.cluster.model.topology import ExistingTopology
+from density_study.cluster.model.versions import NATIVE
 from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import BuildReady
 from density_study.cluster.state.journal import Journal
+
+CLIENTS = ("java", "hadoop", NATIVE)
 
 
 def join(
@@ -37,6 +40,7 @@ def join(
             provider.create(site, topology, journal)
         joined = provider.join(site, topology)
         stacks = ensure_stacks(joined.versions)
+        known = stacks.disclose()
         homes = stacks.install_dirs()
         cluster = Cluster(
             site=site,
@@ -51,7 +55,7 @@ def join(
             disclosure={
                 "provider": topology.provider.name,
                 "existing": dict(joined.seen),
-                "clients": {name: stacks.disclose()[name] for name in ("java", "hadoop")},
+                "clients": {name: known[name] for name in CLIENTS if name in known},
                 # only by hash: a client's configuration may hold passwords
                 "files": {
                     path.name: _file(path) for path in sorted(joined.client_conf.glob("*.xml"))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.clients.client_commands import hadoop_command, hadoop_versions
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
@@ -22,14 +21,13 @@ def disclose_native(cluster: Cluster, journal: Journal) -> None:
     """Adds `checknative` to the build's disclosure: each library, and its path on the client's node or why it
     is missing."""
     topology = cluster.topology
-    if not isinstance(topology, Topology) or not topology.variant.versions.native:
-        return
-    if not topology.store.hadoop:
+    if not hadoop_versions(cluster).native or not topology.store.hadoop:
         return
     node, name = topology.client, KEY
     transport = provider_of(topology).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name
     out, err = logs / f"{name}.out", logs / f"{name}.err"
+    logs.mkdir(parents=True, exist_ok=True)
     process = transport.start(node, hadoop_command(cluster, name, _PROGRAM, ()), out, err)
     try:
         transport.wait(process, _DEADLINE_S * timeout_scale(cluster.site.tag, journal))

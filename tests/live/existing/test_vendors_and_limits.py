@@ -63,6 +63,8 @@ def test_a_vendors_cluster_is_measured_at_the_pace_of_its_limits(
     assert found["hadoop_client"] == HADOOP_SAYS and found["hbase_client"] != HBASE_SAYS
     clients = [file.read_text() for file in run.glob("records/*write-n2*/raw/*.err")]
     assert clients and not any(NO_NATIVE in text for text in clients)
+    record = json.loads(next(run.glob("records/*/manifest.json")).read_text())
+    assert record["disclosure"]["checknative"]["hadoop"].endswith("/lib/libhadoop.so")
     verdicts = {trial["test_case"]: trial["verdict"] for trial in summary["trials"]}
     assert verdicts == {
         "testdfsio-write-n2": "valid", "ycsb-load-r2000-t2-at200ps": "valid",
