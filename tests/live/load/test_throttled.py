@@ -13,7 +13,7 @@ from tests.live.support.command import run_of
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
 
 SPEC = Path(__file__).with_name("throttled.yaml")
-LIMITED, LIMITED_S = "1.00 MB/s", 273
+LIMITED, LIMITED_S = "1.00 MB/second", 273
 """200,000 rows have 273 MiB."""
 
 
