@@ -23,10 +23,10 @@ SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
 LIMITS = IoLimits(read_iops=100, read_mib_s=120)
 
 
-def domains(*densities: int) -> dict[str, str]:
+def domains(*densities: int, huge_kib: int = 0) -> dict[str, str]:
     vms = VmHost(
         "qemu:///system", tuple(f"192.0.2.{n}" for n in range(2, 16)), "192.0.2.0/24",
-        bridge="br0", vcpus="pinned", reserve_mib=4096, data_gib=96,
+        bridge="br0", vcpus="pinned", reserve_mib=4096, data_gib=96, huge_kib=huge_kib,
     )  # fmt: skip
     disks = (
         *(Disk(f"/data/{n}", "flash") for n in range(1, 4)),
@@ -53,7 +53,9 @@ def test_libvirt_accepts_the_domains(tmp_path: Path) -> None:
     if shutil.which("virsh") is None:
         pytest.skip("libvirt-clients is not installed")
     files = []
-    for name, xml in (domains(1, 2, 4) | domains(8)).items():
+    large = {f"huge-{name}": xml for name, xml in domains(1, 2, huge_kib=1024**2).items()}
+    assert all("hugepages" in xml for xml in large.values())
+    for name, xml in (domains(1, 2, 4) | domains(8) | large).items():
         files.append(str(tmp_path / name))
         Path(files[-1]).write_text(xml)
     wrong = tmp_path / "wrong.xml"
