@@ -72,7 +72,9 @@ def test_daemons_and_jobs_load_what_the_user_brought(tmp_path: Path, versions: V
     with built(tmp_path, variant(tmp_path, versions, quick)) as build:
         disclosure = build.cluster.disclosure
         assert disclosure["native_hadoop"] is True
-        assert disclosure["checknative"]["hadoop"].endswith("/lib/libhadoop.so")
+        found = disclosure["checknative"]
+        assert found["hadoop"].endswith("/lib/libhadoop.so")
+        assert "/" in found["zlib"] and "/" in found["zstd"], found
         assert disclosure["stacks"]["native"]["sha256"].startswith(versions.native)
         assert disclosure["stacks"]["hadoop"]["jars_sha256"].startswith(versions.tarball)
         assert disclosure["stacks"]["jars"]["sha256"].startswith(versions.jars)
