@@ -28,7 +28,7 @@ pytestmark = pytest.mark.timeout(600)
 DOMAIN = "corp.example"
 PORT = 2222
 JDK = "/home/study/jdk"
-NEWER_PYTHON = "/home/python3.12"
+NEWER_PYTHON = "/home/python3"
 SPEC = """
 study: company
 question: Does a study run on hosts as companies have them?
