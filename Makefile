@@ -7,6 +7,8 @@ BIN  := $(VENV)/bin
 FAST := tests/unit tests/golden
 # A busy machine makes trials invalid.
 ALONE := tests/live/test_study.py
+# Beside tests, which wait for daemons now and then. By this name, `make --dry-run test` does not run it.
+BESIDE = $(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 # What the user's shell says to other programs. `study` leaves out the rest by itself (cluster/state/shell.py).
 CHOICES := JAVA_HOME PYTHONUNBUFFERED \
 	UV_CACHE_DIR UV_DEFAULT_INDEX UV_HTTP_TIMEOUT UV_INDEX_% UV_NATIVE_TLS UV_OFFLINE UV_PYTHON UV_PYTHON_INSTALL_% \
@@ -68,22 +70,22 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: setup ## the fast part: lint, pages, and unit and golden tests without those of tests/thorough.txt
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs fast
+check: setup ## the fast part: lint, and unit and golden tests without those of tests/thorough.txt
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint fast
 
 fast: setup
-	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
+	$(BIN)/pytest -q --forks 2 -m "not thorough and not slow" $(FAST)
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (14 min)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
+	@$(BESIDE) & beside=$$!; $(BIN)/pytest -q --forks 3 -m "not slow and not vm" tests --ignore=$(ALONE); \
+		ended=$$?; wait $$beside && exit $$ended
 	@$(BIN)/python -m tests.support.pages.word_counts
-	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 	@$(BIN)/python -m tests.prove stalest
 
 live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
-	$(BIN)/pytest -q -n 2 -m "not slow" --hypothesis-profile=anew tests/property
+	$(BIN)/pytest -q --forks 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
+	$(BIN)/pytest -q --forks 2 -m "not slow" --hypothesis-profile=anew tests/property
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 prove: setup ## what was verified longest ago, for MINUTES=30, or GROUP="NAME..."; results go to docs/proof (root, an idle machine)

@@ -43,7 +43,8 @@ def test_it_burns_cpu_writes_and_reports_its_work_at_the_end(tmp_path: Path) -> 
 def test_an_unwritable_disk_is_reported_as_a_fault(tmp_path: Path) -> None:
     (tmp_path / "neighbour.load").mkdir()
     with started(tmp_path, threads=1) as child:
-        time.sleep(0.5)
+        while psutil.Process(child.pid).num_threads() == 1:  # it waits for signals before it begins
+            time.sleep(0.02)
         child.send_signal(signal.SIGTERM)
         output, _ = child.communicate(timeout=20)
     assert "directory" in json.loads(output)["fault"].lower()
