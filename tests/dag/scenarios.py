@@ -40,6 +40,7 @@ def main(folder: Path, *names: str) -> None:
     for name in names:
         text = backend.STUDY.replace("study: tiny", f"study: {name}")
         (folder / "studies" / f"{name}.yaml").write_text(text)
+    _without_shipped_studies(folder / "studies")
     _start_last_task_first()
     _without_retry_delay()
     results: dict[str, Any] = {name: _run(folder / "runs", name, SCENARIOS[name]) for name in names}
@@ -48,6 +49,13 @@ def main(folder: Path, *names: str) -> None:
         results["bad params"] = _refused({"fresh": "yes"})
         results["reap"] = _reap(folder / "reaped")
     print(json.dumps(results))
+
+
+def _without_shipped_studies(studies: Path) -> None:
+    """Each dag.test parses and stores the DAG of every study again."""
+    from density_study.dags.graph import catalogue
+
+    catalogue._paths = lambda: iter(sorted(studies.glob("*.yaml")))
 
 
 def _start_last_task_first() -> None:

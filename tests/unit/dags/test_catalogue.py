@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model import topology
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.settings import VARIABLES
-from density_study.dags.airflow_home.home import home, project_root
+from density_study.dags.airflow_home.home import OPEN_RUN, home, project_root
 from density_study.dags.graph import catalogue
 from density_study.dags.graph.catalogue import read_outline, study_files
 from density_study.dags.stages import outline as outline_module
@@ -145,6 +147,20 @@ def test_a_file_that_was_valid_for_an_earlier_version_says_how_its_run_is_finish
     fault = read_outline(old).fault
     assert "this project runs Hadoop 3" in fault and fault.endswith(hint.format(old))
     assert "valid earlier" not in read_outline(never).fault
+
+
+def test_airflow_gets_the_faults_and_study_run_reads_no_other_study(
+    folder: Path, planned: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "_paths", lambda: iter(folder.glob("*.yaml")))
+    (folder / "mine.yaml").write_text(STUDY.replace("files", "flies"))
+    with pytest.raises(InputError, match="flies"):
+        runpy.run_module("density_study.dags.invalid_studies")
+    assert planned == [folder / "mine.yaml"]
+    (folder / "mine.yaml").write_text(STUDY.replace("files", "fields"))
+    monkeypatch.setenv(OPEN_RUN, "runs/other")
+    runpy.run_module("density_study.dags.invalid_studies")
+    assert planned == [folder / "mine.yaml"]
 
 
 def test_a_study_name_belongs_to_the_first_file(folder: Path) -> None:
