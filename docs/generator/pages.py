@@ -8,6 +8,7 @@ import re
 import signal
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -58,6 +59,7 @@ _JAVAS = (17, 21, 25)
 _TITLES = {"cpu": "CPU"}
 
 
+@cache
 def pages() -> dict[str, str]:
     return {
         "study-file.md": _study_file(),

@@ -31,7 +31,11 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
-    """Console errors and warnings, uncaught exceptions and failed requests of the page, in
+    return heard(page)
+
+
+def heard(page: Page) -> list[str]:
+    """Console errors and warnings, uncaught exceptions and failed requests of the page from now on, in
     order."""
     messages: list[str] = []
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from density_study.analysis.report.page import write
 from density_study.analysis.summary.summary import Summary
+from tests.browser.conftest import heard
 from tests.browser.reading import resolve
 from tests.support.chromium import draw_inside, open_report
 from tests.support.series_factory import watched
@@ -33,12 +35,15 @@ def report(summary: Summary, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture
-def shown(report: Path, page: Page, complaints: list[str]) -> Page:
-    open_report(page, report)
-    draw_inside(page)
-    assert complaints == []
-    return page
+@pytest.fixture(scope="module")
+def shown(report: Path, browser: Browser) -> Iterator[Page]:
+    """Drawn once, which takes seconds: no test changes it."""
+    with browser.new_page() as page:
+        complaints = heard(page)
+        open_report(page, report)
+        draw_inside(page)
+        assert complaints == []
+        yield page
 
 
 def test_every_number_of_a_device_is_drawn_once(shown: Page, summary: Summary) -> None:

@@ -57,7 +57,7 @@ def chance(paths: int = 200) -> list[Answer]:
 
 
 KNOWN = (
-    KnownAnswer("change-points", "Is a change found among many series?", many),
+    KnownAnswer("change-points", "Is a change found among many series?", many, quick=False),
     KnownAnswer(
         "change-points-by-chance", "How often is chance called a change?", chance, quick=False
     ),

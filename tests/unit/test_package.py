@@ -32,8 +32,20 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 WITHOUT_EXTRAS = """
 import sys
-from pathlib import Path
 sys.modules |= dict.fromkeys(("pandas", "pyarrow", "pyspark", "airflow", "altair", "duckdb", "hdrh"))
+"""
+IMPORTED = """
+from importlib import import_module
+from pkgutil import walk_packages
+from density_study.analysis.capacity import curves, plan
+from density_study.analysis.capacity.sizing import size
+from density_study.dags.cli.main import app
+for package in (curves, plan):
+    for module in walk_packages(package.__path__, package.__name__ + "."):
+        import_module(module.name)
+"""
+SIZED = """
+from pathlib import Path
 from density_study.analysis import capacity
 from density_study.analysis.capacity.sizing import turnaround
 from density_study.dags.cli.main import app
@@ -45,8 +57,11 @@ app(["capacity", "size", "--genomes-per-day", "20", "--hosts", str(examples / "c
 """
 
 
-def test_without_extras_a_cluster_is_sized(tmp_path: Path) -> None:
-    argv = [sys.executable, "-c", WITHOUT_EXTRAS]
+@pytest.mark.parametrize(
+    "code", [IMPORTED, pytest.param(SIZED, marks=pytest.mark.slow)], ids=["imported", "sized"]
+)
+def test_without_extras_a_cluster_is_sized(code: str, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", WITHOUT_EXTRAS + code]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

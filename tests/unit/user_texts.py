@@ -65,8 +65,9 @@ def _files(*suffixes: str) -> Iterator[tuple[str, str]]:
             yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    return ((name, ast.parse(text)) for name, text in _files(".py"))
+@cache
+def _modules() -> list[tuple[str, ast.Module]]:
+    return [(name, ast.parse(text)) for name, text in _files(".py")]
 
 
 def _is_text(node: ast.AST | None) -> bool:
@@ -101,13 +102,16 @@ def _literal(node: ast.AST) -> str:
 
 
 def _literals(tree: ast.AST, left_out: set[ast.AST]) -> Iterator[str]:
-    for node in ast.iter_child_nodes(tree):
+    """In any order."""
+    left = [tree]
+    while left:
+        node = left.pop()
         if node in left_out:
             continue
         if text := _literal(node):
             yield text
         if not isinstance(node, ast.JoinedStr):
-            yield from _literals(node, left_out)
+            left.extend(ast.iter_child_nodes(node))
 
 
 def _docstrings() -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from density_study.cluster.stack.recipes import RECIPES
 from tests.security.supply.repository import HOST, SETTINGS, Repository, jar, pom
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.thorough,
     pytest.mark.skipif(shutil.which("mvn") is None, reason="needs Maven"),
 ]
@@ -43,7 +44,6 @@ def recipe(
         yield toy
 
 
-@pytest.mark.slow
 def test_maven_asks_the_users_mirror_by_his_proxy_and_login_for_jars_and_poms_alone(
     recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -61,9 +61,7 @@ def test_maven_asks_the_users_mirror_by_his_proxy_and_login_for_jars_and_poms_al
     assert sorted(path.name for path in kept.rglob("*.jar")) == ["a-1.jar", "b-1.jar"]
 
 
-@pytest.mark.parametrize(
-    "place", ["repository", pytest.param("local repository", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("place", ["repository", "local repository"])
 def test_a_tampered_jar_is_refused_by_name(
     place: str, recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -80,7 +78,6 @@ def test_a_tampered_jar_is_refused_by_name(
     assert not stack_home("toy").exists()
 
 
-@pytest.mark.slow
 def test_a_tampered_pom_that_adds_a_jar_is_refused_by_that_jars_name(
     recipe: Recipe, repository: Repository, tmp_path: Path
 ) -> None:
@@ -99,7 +96,6 @@ def test_a_tampered_pom_that_adds_a_jar_is_refused_by_that_jars_name(
         ensure("toy")
 
 
-@pytest.mark.slow
 def test_a_jar_that_its_checksum_contradicts_is_refused(
     recipe: Recipe, repository: Repository
 ) -> None:
