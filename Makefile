@@ -74,18 +74,18 @@ check: setup ## the fast part: lint, and unit and golden tests without those of 
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint fast
 
 fast: setup
-	$(BIN)/pytest -q --forks 2 -m "not thorough and not slow" $(FAST)
+	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (14 min)
-	@$(BESIDE) & beside=$$!; $(BIN)/pytest -q --forks 3 -m "not slow and not vm" tests --ignore=$(ALONE); \
+	@$(BESIDE) & beside=$$!; $(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE); \
 		ended=$$?; wait $$beside && exit $$ended
 	@$(BIN)/python -m tests.support.pages.word_counts
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 	@$(BIN)/python -m tests.prove stalest
 
 live: packages-live-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q --forks 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
-	$(BIN)/pytest -q --forks 2 -m "not slow" --hypothesis-profile=anew tests/property
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
+	$(BIN)/pytest -q -n 2 -m "not slow" --hypothesis-profile=anew tests/property
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 prove: setup ## what was verified longest ago, for MINUTES=30, or GROUP="NAME..."; results go to docs/proof (root, an idle machine)

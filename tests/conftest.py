@@ -5,15 +5,22 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from density_study.cluster.machine.other_users import private_network
-from tests import forks
+
+# PySpark takes a process whose main module has no file for a doctest, and ends it on import;
+# workers of pytest-xdist have none.
+if not hasattr(sys.modules["__main__"], "__file__"):
+    sys.modules["__main__"].__file__ = __file__
 
 os.environ["DENSITY_STUDY_SETTINGS"] = os.devnull  # not those of the person who runs the tests
 # The runs of the tests are not registered with those of that person.
@@ -115,6 +122,17 @@ LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "
 """What starts last leaves workers idle."""
 
 
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
+    """Runs all tests of a group, else of a file, in one worker and in order: they share fixtures
+    and ports.
+
+    Replaces pytest-xdist's loadgroup, which has no effect with pytest 9.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid) or nodeid.partition("::")[0]
+
+
 def group_of(nodeid: str) -> str | None:
     return next((name for start, name in GROUPS.items() if nodeid.startswith(start)), None)
 
@@ -135,29 +153,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_unconfigure() -> None:
-    gc.unfreeze()  # else DuckDB reports at the end what was not collected
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Starts the groups first: they take longest."""
     place = {name: number for number, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: place.get(group_of(item.nodeid) or "", len(place)))
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--forks", type=int, default=1, metavar="N", help="run the tests in N processes"
-    )
-
-
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """None: pytest's own loop runs them, one after another."""
-    options = session.config.option
-    if options.forks < 2 or options.collectonly or session.testsfailed:
-        return None
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in session.items:
-        groups.setdefault(group_of(item.nodeid) or item.nodeid.partition("::")[0], []).append(item)
-    forks.run(session, list(groups.values()), options.forks)
-    return True
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
+    return ByGroup(config, log)
