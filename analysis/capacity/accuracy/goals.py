@@ -11,7 +11,6 @@ from scipy import stats
 
 from density_study.analysis.capacity.accuracy.hold_out import Miss, Mode
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
-from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.curves.surface import FARTHEST
 from density_study.analysis.capacity.inputs.point import grouped
 
@@ -61,12 +60,12 @@ def _beyond(misses: Sequence[Miss]) -> Iterator[Goal]:
 
 
 def _supported(misses: Sequence[Miss], limit: float | None) -> Iterator[Goal]:
-    """The same goal where prediction and measurement are known well enough."""
+    """The same goal where the points support a number, and the measurement is known as well."""
     kept = [one.error for one in misses if one.is_supported]
     if limit is None or not kept:
         return
     p90 = float(np.quantile(kept, 0.9))
-    name = f"p90 where prediction and measurement are within {SUPPORTED:.0%}"
+    name = "p90 where the points support a number"
     value = f"{_percent(p90)} of {len(kept) / len(misses):.0%} of the cells"
     yield Goal(name, value, f"<= {limit:.0%}", "met" if p90 <= limit else "missed")
 

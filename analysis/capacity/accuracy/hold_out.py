@@ -33,7 +33,7 @@ MIN_LEFT = {"hosts": 3, "density": 2, "largest": 3}  # host counts or densities 
 class Miss:
     """A held-out cell: levels in seconds of work time, `covered` of its `measured` repetitions.
     level_error: standard error of the measured level in log, 0 with one repetition. step: the held-out
-    count over the largest that was left."""
+    count over the largest that was left. is_near: whether the left counts allow a number."""
 
     group: str
     disk_type: str
@@ -49,6 +49,7 @@ class Miss:
     unit: str = "s"
     level_error: float = 0.0
     step: float = 1.0
+    is_near: bool = True
 
     @property
     def variant(self) -> Variant:
@@ -68,7 +69,7 @@ class Miss:
         """Whether the points support both numbers: the prediction, and the level that judges it."""
         # repetitions that differ by factors show that one of them is wrong, not which
         own = float(np.expm1(stats.norm.ppf(0.5 + LEVEL / 2) * self.level_error))
-        return max(own, self.high_s / self.predicted_s - 1) <= SUPPORTED
+        return self.is_near and max(own, self.high_s / self.predicted_s - 1) <= SUPPORTED
 
     @property
     def baseline_error(self) -> float | None:
@@ -157,6 +158,7 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
         unit=first.unit,
         level_error=_level_error(logs),
         step=1.0 if curve is None else first.hosts / float(curve.x[-1]),
+        is_near=curve is None or curve.is_near(first.hosts),
     )
 
 

@@ -41,8 +41,7 @@ def predict(calibration: Calibration, curve: Curve, hosts: Floats) -> Prediction
 
 def share_of_laws(mixture: Prediction) -> Floats:
     """Weight of the laws at each place (k,), by the variance of one new measurement."""
-    own = np.diag(mixture.covariance) + mixture.shares @ mixture.cells + mixture.repeat
-    variance = mixture.stretch**2 * own
+    variance = (mixture.stretch * mixture.sds) ** 2
     result: Floats = variance / (variance + LAWS_SD**2)
     return result
 

@@ -43,6 +43,11 @@ REPEATED_STRETCH = (1.1, 1.0)
 LONE_STRETCH = (1.2, 1.25)
 # If weights were learnt from the predicted curves: additional factor inside, minimum factor beyond.
 LEARNT_STRETCH = (1.07, 1.02)
+# Misses of left-out cells grow as a power of the predicted sd: 1 if widths are right, 0 if they tell nothing.
+# The narrowest are narrow by luck, too. Mean and sd of the power on ClickBench's records of Databricks,
+# ClickHouse, DuckDB, Snowflake and Firebolt; each file learns its own.
+POWER = (0.6, 0.4)
+LOG_NORMAL_VARIANCE = np.pi**2 / 8  # of log |x|, x normal: trigamma(1/2) / 4
 MAX_SCORED = 24  # curves used for leave-one-out calibration of a file's widths: it is slow
 PRIOR_CELLS = 20.0  # the default factors count as much as this many left-out cells
 PRIOR_STEPS = 50  # quantiles that stand for the default distribution
@@ -65,6 +70,21 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class Widths:
+    """Factors of half widths: `factor` where the sd of a prediction is `middle`, less up to `largest`."""
+
+    factor: float
+    middle: float = 1.0
+    power: float = 1.0
+    largest: float = 1.0
+
+    def stretch(self, sds: Floats) -> Floats:
+        relative = np.minimum(sds, self.largest) / self.middle
+        result: Floats = self.factor * relative ** (self.power - 1.0)
+        return result
+
+
+@dataclass(frozen=True)
 class Calibration:
     """log_weights (H, K): prior weights of hypotheses by shapes."""
 
@@ -77,7 +97,10 @@ class Calibration:
     def predict(self, curve: Curve, x: Floats) -> Prediction:
         """Prediction at x (k,), with calibrated widths."""
         inside = (x >= curve.x[0]) & (x <= curve.x[-1])
-        return replace(self._predict(curve, x), stretch=np.where(inside, *self.stretch))
+        found, (within, beyond) = self._predict(curve, x), self.widths
+        # the power is of places that were not measured
+        sds = np.where(np.isin(x, curve.x), within.middle, found.sds)
+        return replace(found, stretch=np.where(inside, within.stretch(sds), beyond))
 
     def left_out(self, curve: Curve) -> Floats:
         """log(predicted / measured) of each cell, predicted from the other cells (m,)."""
@@ -85,27 +108,32 @@ class Calibration:
         return np.array([one.log_time[0] for one in found]) - np.log(curve.levels)
 
     @cached_property
-    def stretch(self) -> tuple[float, float]:
+    def widths(self) -> tuple[Widths, float]:
         """Factors of half widths: between the measured places, and beyond them."""
         usual = REPEATED_STRETCH if self.noise.variance else LONE_STRETCH
         if len(self.curves) < FEW_CURVES:
-            return usual
+            return Widths(usual[0]), usual[1]
         # The 90 % quantile of the misses of left-out repetitions, in half widths, combined with the default
         # (split conformal prediction: V. Vovk et al., Algorithmic Learning in a Random World, 2005). An
         # inner cell left out is interpolated, the last one extrapolated. Below the first: surface.py.
-        within = [self._scores(c, i) for c in self.curves for i in range(1, len(c.cells) - 1)]
-        last = [self._scores(c, len(c.cells) - 1) for c in self.curves]
-        inside = LEARNT_STRETCH[0] * _stretch(within, usual[0])
+        inner = [self._scored(c, i) for c in self.curves for i in range(1, len(c.cells) - 1)]
+        last = [self._scored(c, len(c.cells) - 1)[1] for c in self.curves]
+        sds, within = np.array([sd for sd, _ in inner]), [scores for _, scores in inner]
+        middle = float(np.exp(np.log(sds).mean()))
+        power = _power(np.log(sds / middle), within)
+        scaled = [one * (sd / middle) ** (1 - power) for sd, one in inner]
+        factor = LEARNT_STRETCH[0] * _stretch(scaled, usual[0])
         # The last measured step is often shorter than the next: it may widen, not narrow, what is beyond.
-        return inside, max(LEARNT_STRETCH[1], _stretch(last, usual[1]))
+        widths = Widths(factor, middle, power, float(sds.max()))
+        return widths, max(LEARNT_STRETCH[1], _stretch(last, usual[1]))
 
-    def _scores(self, curve: Curve, place: int) -> Floats:
-        """|misses| of a left-out cell's repetitions, in half widths of the prediction's interval."""
+    def _scored(self, curve: Curve, place: int) -> tuple[float, Floats]:
+        """sd of the prediction of a left-out cell; |misses| of its repetitions, in half widths."""
         found = self._predict(curve, curve.x[place : place + 1], place)
         # each repetition, not the level: an interval is for one new measurement
         misses = np.log(curve.cells[place].times) - found.log_time[0]
         scores: Floats = np.abs(misses) / found.half_width(0)
-        return scores
+        return float(found.sds[0]), scores
 
     def _predict(self, curve: Curve, x: Floats, without: int | None = None) -> Prediction:
         """`without`: index of a cell to leave out."""
@@ -202,6 +230,16 @@ def _degrees(left: float) -> float:
     if over(high) >= 0 or left <= 0:  # trigamma falls: curves alike within chance have many degrees
         return high
     return low if over(low) <= 0 else float(optimize.brentq(over, low, high))
+
+
+def _power(log_sds: Floats, scores: Sequence[Floats]) -> float:
+    """Power of the sd with which misses grow: least squares in logs, shrunk to POWER. log_sds: centred."""
+    logs = np.log([max(float(np.median(one)), LEAST) for one in scores])
+    squares = float(log_sds @ log_sds)
+    # precisions of the file's own power and of POWER; scores are misses per sd, hence 1 +
+    own, before = squares / LOG_NORMAL_VARIANCE, POWER[1] ** -2
+    found = (float(log_sds @ logs) / LOG_NORMAL_VARIANCE + own + before * POWER[0]) / (own + before)
+    return min(max(found, 0.0), 1.0)
 
 
 def _stretch(scores: Sequence[Floats], usual: float) -> float:

@@ -21,6 +21,9 @@ ROUNDS = 5  # of reweighting
 SQUARES_SCALES = 2.5
 MIN_REPEATS = 3  # with fewer repeats an outlier cannot be identified, so the level is the mean
 MIN_CLIFF = 1.15  # factor by which a step must be steeper than 1/n
+# A number at another place needs so many places, for every law fits three, and on each side one within NEAR.
+PLACES = 4
+NEAR = 2.0
 CLIFF_SCALES = 3.0  # standard errors of a step: a curve has several steps, and 2 would alarm often
 
 
@@ -83,6 +86,12 @@ class Curve:
         most = SQUARES_SCALES * self._scale if self._scale else np.inf
         misses = [np.log(self.levels[i]) - logs for i, logs in enumerate(self._logs)]
         return float((np.clip(np.concatenate(misses), -most, most) ** 2).sum())
+
+    def is_near(self, x: float) -> bool:
+        """Whether x was measured, or the measured places are enough and near enough for a number at x."""
+        below, above = self.x[self.x <= x], self.x[self.x >= x]
+        near = len(below) > 0 and x <= NEAR * below[-1] and (not len(above) or above[0] <= NEAR * x)
+        return x in self.x or bool(near and len(self.x) >= PLACES)
 
     def cliffs(self, variance: float) -> tuple[Cliff, ...]:
         """Cliffs of a curve over hosts. variance: that of a repeat's log time."""

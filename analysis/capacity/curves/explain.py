@@ -56,8 +56,10 @@ class Explanation:
 
     @property
     def is_supported(self) -> bool:
-        """Whether the points support a number: the 90 % interval reaches at most SUPPORTED above it."""
-        return float(np.expm1(self.prediction.half_width(0))) <= SUPPORTED
+        """Whether the points support a number: they are near, and the 90 % interval reaches at most SUPPORTED
+        above it."""
+        half = self.prediction.half_width(0)
+        return self.curve.is_near(self.hosts) and float(np.expm1(half)) <= SUPPORTED
 
     def facts(self) -> dict[str, object]:
         """For other programs: work time at `hosts` with its 90 % interval, and where it comes from.

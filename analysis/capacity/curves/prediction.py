@@ -55,6 +55,12 @@ class Prediction:
         result: Floats = own + (apart * self.shares[:, None]).T @ apart
         return result
 
+    @cached_property
+    def sds(self) -> Floats:
+        """sd of one new measurement's log time (k,), before it is stretched."""
+        result: Floats = np.sqrt(np.diag(self.covariance) + self.shares @ self.cells + self.repeat)
+        return result
+
     def moved(self, by: Floats | float, covariance: Floats | float = 0.0) -> Prediction:
         """The prediction with `by` (k,) added to the log times, and `covariance` (k, k) to theirs."""
         return replace(self, means=self.means + by, covariances=self.covariances + covariance)

@@ -73,6 +73,7 @@ def _of_curve(curve: Sequence[Point]) -> Iterator[InputError]:
                 point,
                 f"value {point.value:g} {point.unit} on {point.hosts} hosts is not plausible beside "
                 f"{near.value:g} on {near.hosts}: is it in another unit?",
+                "correct the value or the unit; leave out a count at which the hosts ran out of memory.",
             )
 
 
@@ -105,8 +106,8 @@ def _percentiles(latencies: Sequence[Point]) -> Iterator[InputError]:
                 )
 
 
-def _slip(point: Point, text: str) -> InputError:
-    return InputError(text, point.source, "correct the value or the unit.")
+def _slip(point: Point, text: str, remedy: str = "correct the value or the unit.") -> InputError:
+    return InputError(text, point.source, remedy)
 
 
 def _repeated(rows: Sequence[tuple[str, Row]]) -> Iterator[InputError]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from density_study.analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
 from density_study.analysis.capacity.accuracy.hold_out import Miss
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
+from density_study.analysis.capacity.curves.curve import NEAR, PLACES
 from density_study.analysis.capacity.curves.explain import Explanation
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.curves.prediction import SUPPORTED
@@ -227,6 +228,12 @@ def _interval(found: Explanation) -> list[str]:
         f"90 % prediction interval: T exp(± half width) = {low:.5g} to {high:.5g} s",
     ]
     rate = "" if found.unit == "s" else f"{1 / high:.5g} to {1 / low:.5g} {found.unit}"
+    if not found.curve.is_near(found.hosts):
+        return [
+            *lines,
+            f"no number: a count that was not measured needs {PLACES} measured ones, and on each side one "
+            f"within a factor of {NEAR:g}; measure counts nearer to {found.hosts} hosts",
+        ]
     if not found.is_supported:
         return [
             *lines,

@@ -164,6 +164,19 @@ def test_explain_refuses_a_number_that_the_points_do_not_support(tmp_path: Path)
         assert re.search(r"as a rate: [0-9.]+ to [0-9.]+ ops/s", result.output) or group == "wild"
 
 
+def test_explain_refuses_a_number_far_from_the_measured_counts(tmp_path: Path) -> None:
+    """Exact levels make every interval narrow, and three counts, or a gap of 16, still show no law."""
+    path = tmp_path / "points.csv"
+    path.write_text(HEAD + rows("few", (2, 4, 8)) + rows("gap", (2, 4, 8, 128)))
+    wanted = {("few", 6): 1, ("few", 8): 0, ("gap", 6): 0, ("gap", 32): 1, ("gap", 128): 0}
+    for (group, count), code in wanted.items():
+        command = ["capacity", "explain", str(path), "--group", group, "--count", str(count)]
+        result = CliRunner().invoke(main.app, command)
+        assert result.exit_code == code, (group, count, result.output)
+        refused = "needs 4 measured ones, and on each side one within a factor of 2"
+        assert (refused in " ".join(result.output.split())) == bool(code)
+
+
 def test_explain_weighs_every_law_and_names_missing_data(points: Path) -> None:
     measured = read_points(points)
     explanation = explain(surface_of(measured, "sort", ""), 1, 6)

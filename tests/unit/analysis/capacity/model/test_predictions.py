@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import multivariate_normal
 
 from density_study.analysis.capacity.curves import density, scaling
-from density_study.analysis.capacity.curves.calibration import Calibration, calibrate
+from density_study.analysis.capacity.curves.calibration import Calibration, _power, calibrate
 from density_study.analysis.capacity.curves.curve import Cell, Curve
 from density_study.analysis.capacity.curves.prediction import Prediction
 from density_study.analysis.capacity.curves.shapes import POWER, UNIVERSAL, evenly, grid, shapes
@@ -156,6 +156,18 @@ def test_a_cliff_widens_only_the_gap_around_it() -> None:
     )
     assert spilled.half_width(0) > 3 * clean.half_width(0)
     assert spilled.log_time[1] == pytest.approx(clean.log_time[1], abs=0.03)
+
+
+def test_misses_that_do_not_follow_the_widths_pull_narrow_and_wide_intervals_together() -> None:
+    rng = np.random.default_rng(4)
+    log_sds = 0.5 * rng.standard_normal(2000)
+    normal = np.abs(rng.standard_normal(2000))
+    for power in (0.0, 0.5, 1.0):
+        scores = [np.array([m]) for m in normal * np.exp((power - 1) * log_sds)]
+        assert _power(log_sds, scores) == pytest.approx(power, abs=0.1)
+    # sixteen cells show little: the power stays near that of other files
+    few = [np.array([m]) for m in normal[:16]]
+    assert 0.4 < _power(log_sds[:16] - log_sds[:16].mean(), few) < 0.9
 
 
 def test_an_interval_leaves_a_tenth_of_its_mixture_outside() -> None:
