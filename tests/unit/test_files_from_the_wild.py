@@ -192,6 +192,7 @@ READING: dict[str, tuple[str, ...]] = {
     "traces/n74-healthomics-get-run-task-2025.json": ("filecopy 0.00395 calculated", "1.000 GiB"),
     "traces/n75-seqera-workflow-tasks-2025.json": ("samtools-index 0.00000 measured", "gatk-haplotypecaller 0.00504 measured", "2.000 GiB, used 0.337", "hdfs_read 8.79395", "gatk-jointgenotyping 0.00392 measured", "after gatk-haplotypecaller", "hdfs_write 49.7109", "does not say which tasks used GPUs"),
     "traces/n76-galaxy-23.1-abm.json": ("bwa-mem 2.968 measured", "31.457 GiB, used 24.210"),
+    "traces/n77-healthomics-manifest-as-table.csv": ("ugmakeexamples 0.30666 measured", "4.000 GiB, used 0.482", "ugcallvariants 0.983 measured", "after ugmakeexamples", "15.000 GiB, used 13.752", "1 task used GPUs", "ugpostprocessing 0.02856 measured", "8.000 GiB, used 2.387", "1.000 GiB, used 0.384"),
     "points/e01-excel-de-semicolon-decimal-comma.csv": ("refused", "line 2", "'1877,5'"),
     "points/e02-excel-bom-semicolon-points-empty-tail.csv": ("27 points 1877.5 1777.4",),
     "points/e03-excel-sep-line.csv": ("27 points 1877.5 1777.4",),

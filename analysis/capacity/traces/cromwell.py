@@ -13,6 +13,7 @@ from typing import Any
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, mib, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
+from density_study.cluster.model.plain import plain
 
 CONTAINER = (  # beginnings of events of Google's Life Sciences API, v1alpha2 and v2
     "localizing-files", "running-docker", "delocalizing-files",
@@ -37,13 +38,15 @@ def read(source: Source) -> Record:
                 "the metadata has no calls.", "request it without includeKey and excludeKey=calls."
             )
         calls += list(_calls(workflow, str(workflow.get("workflowName", "")), "", source))
-    try:
-        tasks = [_task(path, shard, call) for path, shard, call in calls if not _bypassed(call)]
-    except (ValueError, OverflowError, TypeError, AttributeError) as error:
-        source.refuse(f"a call cannot be parsed: {error}.", "give the file as Cromwell wrote it.")
-    return Record(
-        tuple(linked(tasks, [call for _, _, call in calls if not _bypassed(call)], _paths))
-    )
+    calls = [one for one in calls if not _bypassed(one[2])]
+    tasks = []
+    for path, shard, call in calls:
+        try:
+            tasks.append(_task(path, shard, call))
+        except (ValueError, OverflowError, TypeError, AttributeError) as error:
+            what = f"the call {plain(path.rpartition(':')[2])} cannot be parsed: {error}."
+            source.refuse(what, "give the file as Cromwell wrote it.")
+    return Record(tuple(linked(tasks, [call for _, _, call in calls], _paths)))
 
 
 def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -> Calls:

@@ -20,7 +20,7 @@ from density_study.analysis.capacity.traces.task import (
     Task,
     linked,
 )
-from density_study.cluster.model.plain import counted
+from density_study.cluster.model.plain import counted, plain
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
@@ -35,10 +35,13 @@ def read(source: Source) -> Record:
     jobs = list(_jobs(document, source.path.name.partition(".")[0]))
     if not jobs:
         source.refuse("no job of it has job_metrics.", "request jobs with ?full=true.")
-    try:
-        tasks = [_task(job) for job in jobs]
-    except (ValueError, OverflowError, TypeError, AttributeError) as error:
-        source.refuse(f"a job cannot be parsed: {error}.", "give the file as Galaxy wrote it.")
+    tasks = []
+    for job in jobs:
+        try:
+            tasks.append(_task(job))
+        except (ValueError, OverflowError, TypeError, AttributeError) as error:
+            what = f"the job {plain(str(job.get('id')))} cannot be parsed: {error}."
+            source.refuse(what, "give the file as Galaxy wrote it.")
     tests = document.get("tests") if isinstance(document, dict) else None
     without = len(tests) - len(jobs) if isinstance(tests, list) else 0
     unknown = [NO_GPUS]

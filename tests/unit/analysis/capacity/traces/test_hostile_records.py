@@ -45,6 +45,15 @@ HOSTILE = {
     "a long name": ("control characters or a name of more", HEAD + row("n" * 100_000)),
     "many colons": ("control characters or a name of more", HEAD + row(":" * 200_000 + "a")),
     "orders to a terminal": ("control characters or a name of more", HEAD + row("\x1b]0;x\x07")),
+    "a call of Cromwell": (
+        "the call sort cannot be parsed",
+        '{"workflowName": "w", "calls": {"w.sort": [{"shardIndex": -1, "runtimeAttributes": "4 cores", '
+        '"executionStatus": "Done"}]}}',
+    ),
+    "a job of Galaxy": (
+        "the job 7 cannot be parsed",
+        '[{"id": 7, "tool_id": "sort", "state": "ok", "job_metrics": ["galaxy_slots"]}]',
+    ),
     "lists in lists": ("nested too deeply|cannot be parsed", deep("executionStatus")),
 }
 
