@@ -52,7 +52,7 @@ HOSTILE = {
     ),
     "a job of Galaxy": (
         "the job 7 cannot be parsed",
-        '[{"id": 7, "tool_id": "sort", "state": "ok", "job_metrics": ["galaxy_slots"]}]',
+        '[{"id": 7, "tool_id": "sort", "state": "ok", "job_metrics": [5]}]',
     ),
     "lists in lists": ("nested too deeply|cannot be parsed", deep("executionStatus")),
 }
