@@ -44,6 +44,12 @@ def test_windows_are_a_part_of_the_time_on_hosts_of_any_size() -> None:
     assert found and 40 <= int(found[1]) <= 95
 
 
+@pytest.mark.parametrize("name", ("collectors", "upgrade", "no-difference"))
+def test_a_preset_measures_for_most_of_its_time(name: str) -> None:
+    found = re.search(r"about (\d+) min.*, of which windows (\d+)%", study("plan", name))
+    assert found and int(found[1]) < 60 <= int(found[2])
+
+
 def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) -> None:
     text = study("plan", str(spec), "--set", "repetitions=2")
     planned = planned_study.plan_study(spec, {"repetitions": 2}).plan
@@ -93,6 +99,9 @@ def test_a_long_plan_shows_totals_then_a_row_per_question_then_a_row_per_build()
     planned = json.loads(study("plan", "talk-2013", "--json"))
     assert len(rows) == len(planned["plan"]["builds"]) < len(planned["plan"]["steps"])
     assert [one["question"] for one in planned["questions"]] == [f"C{n}" for n in range(1, 10)]
+    assert planned["estimate_s"] <= 72 * 3600
+    levels = [one["at"][0] for one in planned["questions"]]
+    assert all(one["noise"] == 0.025 and one["power"] >= 0.8 for one in levels)
 
 
 def test_where_no_number_of_repetitions_is_known_to_be_enough_none_is_promised() -> None:
