@@ -219,7 +219,7 @@ def _shown(view: View, seen: Collection[Observation]) -> tuple[list[Observation]
     shown = {id(one): shown_scopes(one.metrics) for one in view.summary.test_cases}
     found = [one for one in seen if one.metric.scope in shown[id(one.test_case)]]
     note = (
-        f"With more than {MOST_SHOWN} hosts or nodes, the least used, the median and the most used are shown; "
+        f"With more than {MOST_SHOWN} hosts or nodes, the least used, median and most used are shown; "
         "summary.json has all."
     )
     return found, (note,) if len(found) < len(seen) else ()
