@@ -18,7 +18,6 @@ from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
 from density_study.jobs.facts.trial import trial_facts
-from density_study.workloads import tables
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.execution.opening import open_run
@@ -124,7 +123,7 @@ def _check_killed(run: Run, trial: str, manifest: Manifest) -> None:
 def _logged(read: TrialRows) -> list[dict[str, Any]]:
     return [
         row
-        for row in read.of(tables.YCSB_HISTOGRAMS, "kind", "counted", "operations")
+        for row in read.of("ycsb_histograms", "kind", "counted", "operations")
         if row["kind"] == "closed-loop" and row["counted"] is not None
     ]
 
