@@ -5,13 +5,14 @@ Tables have a row per series and second; they are spread into matrices by sortin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from density_study.analysis.explanation.course import (
     Array,
@@ -105,7 +106,7 @@ def sampled(
                 yield Place(quantity, host), spread.of[column][row] / MIB
     if devices is not None:
         yield from _of_devices(seconds, devices, rows[tables.NODES])
-    yield from _active(seconds, events)
+    yield from _active(seconds, events, _servers(devices))
     for place, value in requests(rows[tables.REGIONS]).items():
         yield place, np.full(seconds.count, value)
 
@@ -195,9 +196,23 @@ def _silent(
             yield Place("silent", host, source), silent
 
 
-def _active(seconds: Seconds, events: Sequence[Happening]) -> Iterator[tuple[Place, Array]]:
-    """For each second, the share in which a daemon flushed or compacted."""
-    by_place: dict[Place, list[Happening]] = {}
+def _servers(devices: pa.Table | None) -> Iterable[str]:
+    """RegionServers whose flushes and compactions are counted, also if there are none."""
+    if devices is None:
+        return ()
+    return sorted(
+        set(devices["source"].filter(pc.equal(devices["name"], "flush_queue")).to_pylist())
+    )
+
+
+def _active(
+    seconds: Seconds, events: Sequence[Happening], servers: Iterable[str]
+) -> Iterator[tuple[Place, Array]]:
+    """For each second, the share in which a daemon flushed or compacted. It is zero for servers that did
+    neither: else no other trial would be a measure for one in which they do."""
+    by_place: dict[Place, list[Happening]] = {
+        Place(activity, "", server): [] for server in servers for activity in ACTIVITIES.values()
+    }
     for event in events:
         if event.kind in ACTIVITIES:
             by_place.setdefault(Place(ACTIVITIES[event.kind], "", event.source), []).append(event)

@@ -122,3 +122,26 @@ def test_what_happens_in_one_second_does_not_last(every_s: int, lasts: bool) -> 
     trials["moved"] = slowed(moved, slice(None), 0.6)
     named = [row["cause"] for row in of_group(explain(trials)) if row["lasting"]]
     assert ("regions-in-transition" in named) == lasts
+
+
+def test_flushes_in_a_part_of_a_trial_are_named_against_trials_without_one() -> None:
+    """Each is too short, and too little slower than other seconds, for a spell of slow seconds."""
+    flushing = {Place("flushing", WORKER, SERVER): 100.0}
+    trials = {
+        str(n): _with(_healthy(0), dict.fromkeys(flushing, 0.0), slice(None)) for n in range(5)
+    }
+    trials["flushed"] = slowed(_with(trials["0"], flushing, slice(0, None, 4)), slice(None), 0.6)
+    (row,) = of_group(explain(trials))
+    assert (row["trial"], row["cause"], row["lasting"]) == ("flushed", "flush", True)
+
+
+def test_a_region_that_moves_is_flushed_and_the_move_is_named() -> None:
+    values = {
+        Place("flushing", WORKER, SERVER): 100.0,
+        Place("regions_moved", WORKER, SERVER): 3.0,
+        Place("region_moves", "m", "m/hmaster"): 3.0,
+    }
+    healthy = _with(_healthy(0), dict.fromkeys(values, 0.0), slice(None))
+    made = _explained(slowed(_with(healthy, values, SPELL), SPELL, 0.3))
+    ((_, found),) = made.spells
+    assert [cause.rule.id for cause in found] == ["regions-in-transition"]

@@ -187,6 +187,14 @@ def test_regions_that_come_or_leave_have_moved_and_losses_are_of_what_is_sent() 
     assert found[Place("resent_share", "h1")] == pytest.approx([1.0, 1.0, 1.0, 1.0])
 
 
+def test_a_server_that_is_watched_and_flushes_nothing_has_zeros() -> None:
+    found = _sampled({("flush_queue", "h1", "w1/regionserver"): [0.0, 1.0, 1.0, 0.0]})
+    for activity in ("flushing", "compacting"):
+        assert found[Place(activity, "", "w1/regionserver")].tolist() == [0.0] * 4
+    other = _sampled({("xceivers", "h1", "w1/datanode"): [1.0] * 4})
+    assert not any(place.quantity == "flushing" for place in other)
+
+
 def test_a_gauge_that_an_answer_fills_in_is_no_answer() -> None:
     nan = float("nan")
     values = {
