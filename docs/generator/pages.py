@@ -50,7 +50,7 @@ VERSIONS_INTRODUCTION = """\
 What is shipped with a lock, which names each jar with its SHA-256. `study stack add` adds other versions of
 Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`, and another
 ZooKeeper than HBase's by `stack.zookeeper`. For an existing cluster, the client has the nearest version."""
-VERSIONS_GROUP = "configurations"
+VERSIONS_GROUP = "versions"
 PACKAGES_INTRODUCTION = """\
 What belongs into each package, by its docstring. [Architecture](../architecture.md) follows the data through
 them."""
