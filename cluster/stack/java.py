@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,8 +68,9 @@ def find_java(environ: Mapping[str, str] | None = None, feature: int | None = No
 
 
 def check_home(home: str) -> None:
-    """InputError if it is not the home of a JDK 17 or 21 that starts."""
-    java = _java_in(Path(home), home)
+    """InputError if it is not the home of a JDK that starts, 17 or later. `find_java` decided before which
+    release the hosts' daemons get."""
+    java = _java_in(Path(home), home, range(OLDEST, 1000))
     done = subprocess.run(
         [str(java.command), _NO_FILES, "-version"],
         capture_output=True, text=True, errors="replace", timeout=_START_TIMEOUT_S, check=False,
@@ -78,11 +79,11 @@ def check_home(home: str) -> None:
         raise InputError(f"it does not start: {done.stderr.strip()[-300:]}", home, _REMEDY)
 
 
-def _java_in(home: Path, where: str) -> Java:
+def _java_in(home: Path, where: str, features: Container[int] = FEATURES) -> Java:
     if not os.access(home / "bin" / "java", os.X_OK):
         raise InputError(f"{home} has no executable bin/java.", where, _REMEDY)
     java = Java(home, _version(home, where))
-    if java.feature not in FEATURES:
+    if java.feature not in features:
         raise InputError(f"{home} holds Java {java.version}, not {JDK}.", where, _REMEDY)
     return java
 

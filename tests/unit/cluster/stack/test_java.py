@@ -8,7 +8,7 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stack import java
-from density_study.cluster.stack.java import Java, fault_of, find_java
+from density_study.cluster.stack.java import Java, check_home, fault_of, find_java
 
 
 def make_java(home: Path, version: str, release: bool = True) -> Path:
@@ -51,6 +51,12 @@ def test_without_a_release_file_java_prints_its_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("version", "feature"), [("17", 17), ("17.0.15", 17), ("1.8.0_392", 8)])
 def test_feature_is_the_common_version_number(version: str, feature: int) -> None:
     assert Java(Path("/"), version).feature == feature
+
+
+def test_the_java_of_hosts_daemons_may_be_any_release_since_17(tmp_path: Path) -> None:
+    check_home(str(make_java(tmp_path / "newest", "25.0.3")))
+    with pytest.raises(InputError, match="holds Java 11"):
+        check_home(str(make_java(tmp_path / "old", "11.0.22")))
 
 
 @pytest.mark.parametrize("version", ["11.0.22", "1.8.0_392", "22.0.1", "24"])
