@@ -36,12 +36,21 @@ _MOST: Mapping[str, tuple[_Bound, str]] = {
 """What a build bears of a property at most, and why; bounds of every build are in render/value_kinds.txt."""
 
 
+def check_built_versions(versions: Iterable[Versions]) -> None:
+    """`check_versions` of what a study builds. InputError also for a vendor's Hadoop: that is the client of a
+    cluster that exists."""
+    built = tuple(dict.fromkeys(versions))
+    for one in built:
+        check_vendor(brought_version(one), "stack, tarball")
+    check_versions(built)
+
+
 def check_versions(versions: Iterable[Versions]) -> None:
     """InputError for the first version whose jars this machine does not know."""
     for one in dict.fromkeys(versions):
-        check_vendor(brought_version(one), "stack, tarball")
         if all(recipe_of(name, one).lock.exists() for name in stacks_of(one)):
             continue
+        check_vendor(one.hadoop, "stack, Hadoop")
         check_vendor(one.hbase, "stack, HBase")
         add = f"hadoop {one.hadoop}"
         if one.hbase != HBASE:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from density_study.cluster.lifecycle.variant_checks import check_properties, check_versions
+from density_study.cluster.lifecycle.variant_checks import check_built_versions, check_properties
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack.cache import cache_root
@@ -44,7 +44,7 @@ def plan_study(
     with file.placing_faults():
         check_new_runs(runs)
         plan = make_plan(file.study, planned_hosts(file.study, runs), only)
-        check_versions(topology.variant.versions for topology in plan.built)
+        check_built_versions(topology.variant.versions for topology in plan.built)
         for topology in plan.built:
             check_properties(topology)
         return PlannedStudy(file, plan)

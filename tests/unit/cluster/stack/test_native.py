@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from density_study.cluster.lifecycle.variant_checks import check_versions
+from density_study.cluster.lifecycle.variant_checks import check_built_versions, check_versions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import JARS, NATIVE, Versions
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
@@ -252,4 +252,5 @@ def test_a_vendors_folder_is_the_client_of_its_cluster(tmp_path: Path, above: st
     assert stack.version == VENDOR == brought_version(used)
     assert {one.name for one in (stack.home / "lib").iterdir()} == {f"{one}.jar" for one in names}
     with pytest.raises(InputError, match="is a vendor's build"):
-        check_versions([used])
+        check_built_versions([used])
+    check_versions([used])  # as the client of an existing cluster
