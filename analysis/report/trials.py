@@ -127,7 +127,8 @@ def host_cpu(metrics: Sequence[Metric]) -> list[Metric]:
 
 def shown_scopes(metrics: Sequence[Metric]) -> frozenset[str | None]:
     """Scopes whose used CPU a page shows. Where more than MOST_SHOWN are hosts, or nodes, these are the least
-    used, the median and the most used one: seventy nodes would be a cloud of points, and megabytes."""
+    used, the median and the most used one, and one that is unknown: seventy nodes would be a cloud of
+    points, and megabytes."""
     by_kind: dict[str, list[Metric]] = {}
     for one in metrics:
         if one.name == "cpu_used":
@@ -135,8 +136,10 @@ def shown_scopes(metrics: Sequence[Metric]) -> frozenset[str | None]:
     shown: list[Metric] = []
     for several in by_kind.values():
         if len(several) > MOST_SHOWN:
-            several.sort(key=lambda one: (one.value is None, one.value or 0.0))
-            shown += (several[0], several[len(several) // 2], several[-1])
+            known = [one for one in several if one.value is not None]
+            known.sort(key=lambda one: one.value or 0.0)
+            shown += [one for one in several if one.value is None][:1]
+            shown += [known[n] for n in {0, len(known) // 2, len(known) - 1}] if known else []
         else:
             shown += several
     return frozenset(one.scope for one in shown)

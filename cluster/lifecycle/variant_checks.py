@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.model.versions import HBASE, Versions, check_vendor
+from density_study.cluster.model.versions import HBASE, ZOOKEEPER, Versions, check_vendor
 from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
 from density_study.cluster.stack import stack_home
@@ -55,7 +55,7 @@ def check_versions(versions: Iterable[Versions]) -> None:
         add = f"hadoop {one.hadoop}"
         if one.hbase != HBASE:
             add = f"hbase {one.hbase} --hadoop {one.hadoop}"
-        if not recipe_of(stacks_of(one)[-1], one).lock.exists() and one.zookeeper:
+        if one.zookeeper and not recipe_of(ZOOKEEPER, one).lock.exists():
             add = f"zookeeper {one.zookeeper} --hadoop {one.hadoop} --hbase {one.hbase}"
         raise InputError(
             f"the jars of {one} are not known here.",

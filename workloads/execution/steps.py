@@ -292,8 +292,8 @@ def _record_trials_without_cluster(run: Run, acts: Acts, up: StepOutcome) -> Non
 
 
 def _no_cluster(up: StepOutcome | StepEnded) -> str:
-    """Why no trial of the build could run. The log that may follow belongs to the bring-up."""
-    return f"its cluster did not come up: {up.message.partition(chr(10))[0]}"
+    """Why no trial of the build could run. The remedy and the daemon's log belong to the bring-up."""
+    return f"its cluster did not come up: {up.message.partition(' Remedy: ')[0]}"
 
 
 def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:

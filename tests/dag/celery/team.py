@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 import requests
 
 from density_study.cluster.state import presence
@@ -27,6 +28,14 @@ from tests.dag.web import Study, Web
 
 USER, QUEUES = "admin", {"one": "default,rack-1", "two": "default,rack-2"}
 READY_WITHIN_S = 300.0
+MARKS = (
+    pytest.mark.dag,
+    pytest.mark.slow,
+    pytest.mark.timeout(0),
+    pytest.mark.skipif(
+        os.geteuid() != 0, reason="PID namespaces, mounts and PostgreSQL's user need root"
+    ),
+)
 FIRST_SCHEDULED = 90.0
 """Seconds within which the scheduler has begun a task that can begin."""
 WORKLOADS = """

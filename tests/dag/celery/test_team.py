@@ -22,6 +22,7 @@ from tests.dag.backend import expected_order, order, wait_until
 from tests.dag.celery.team import (
     LOCAL,
     LOCAL_TRIAL,
+    MARKS,
     WAITS,
     WORKLOADS,
     TeamAirflow,
@@ -33,14 +34,7 @@ from tests.dag.celery.team import (
 from tests.dag.web import Study
 from tests.fresh.environments import locked_with_celery
 
-pytestmark = [
-    pytest.mark.dag,
-    pytest.mark.slow,
-    pytest.mark.timeout(0),
-    pytest.mark.skipif(
-        os.geteuid() != 0, reason="PID namespaces, mounts and PostgreSQL's user need root"
-    ),
-]
+pytestmark = [*MARKS]
 REMOTE = (
     """\
 study: {name}

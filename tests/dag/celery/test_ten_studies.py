@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +10,7 @@ from tests.dag.backend import expected_order, most_standing, order
 from tests.dag.celery.team import (
     LOCAL,
     LOCAL_TRIAL,
+    MARKS,
     WAITS,
     TeamAirflow,
     check_over,
@@ -21,14 +21,7 @@ from tests.dag.celery.team import (
 from tests.dag.web import Study
 from tests.fresh.environments import locked_with_celery
 
-pytestmark = [
-    pytest.mark.dag,
-    pytest.mark.slow,
-    pytest.mark.timeout(0),
-    pytest.mark.skipif(
-        os.geteuid() != 0, reason="PID namespaces, mounts and PostgreSQL's user need root"
-    ),
-]
+pytestmark = [*MARKS]
 RACKS = tuple(f"rack-{number}" for number in range(1, 11))
 
 

@@ -44,9 +44,7 @@ def test_the_first_study_of_a_host(daemon: Libvirtd, tmp_path: Path) -> None:
         walk.to("study example", *PREPARED)
         walk.change(
             "vm-smoke.yaml",
-            Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
-            Change("/var/lib/libvirt/images", str(disk), "the test has a folder of its own"),
-            Change("vms:\n", f'vms:\n  images: "{images}"\n', "as above"),
+            *of_its_own(daemon, disk, images, "/var/lib/libvirt/images"),
             Change("20000", "300", EMULATED),
             Change("128 MiB", "16 MiB", EMULATED),
             Change(
@@ -87,9 +85,7 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
         assert "2 builds, 4 trials" in walk.ended[-2].words
         walk.change(
             "vms.yaml",
-            Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
-            Change("/data/flash1", str(disk), "the test has a folder of its own"),
-            Change("vms:\n", f'vms:\n  images: "{images}"\n  data_disk: 8 GiB\n', "as above"),
+            *of_its_own(daemon, disk, images, "/data/flash1", more="  data_disk: 8 GiB\n"),
             Change("cores: 8", "cores: 2", "this machine has no more"),
             Change("memory: 32 GiB", "memory: 6 GiB", "this machine has no more"),
             Change("host_reserve: 4 GiB", "host_reserve: 256 MiB", "this machine has no more"),
@@ -114,6 +110,17 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
     (run,) = folder.glob("runs/vms/2*")
     assert len(list(run.glob("records/*/manifest.json"))) == 2
     assert Virsh(daemon.uri).names("list") == [] and list(disk.iterdir()) == []
+
+
+def of_its_own(
+    daemon: Libvirtd, disk: Path, images: Path, place: str, more: str = ""
+) -> tuple[Change, ...]:
+    """Where the test's guests are instead. place: of the page's drive; more: lines of its `vms`."""
+    return (
+        Change("qemu:///system", daemon.uri, "the test has a libvirtd of its own"),
+        Change(place, str(disk), "the test has a folder of its own"),
+        Change("vms:\n", f'vms:\n  images: "{images}"\n{more}', "as above"),
+    )
 
 
 def assert_only_kvm_is_missing(checked: Ended, host: str) -> None:

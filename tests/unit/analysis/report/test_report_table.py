@@ -98,6 +98,13 @@ def test_of_ten_hosts_and_seventy_nodes_the_extremes_and_the_median_are_shown() 
     large = few.model_copy(update={"metrics": (*rest, *many)})
     summary = eight_repetitions().model_copy(update={"test_cases": (large,), "trials": ()})
     assert plain(summary)[0][5] == "h5 5.50 %, h7 9.50 %, h10 0.500 % (of 10 hosts)"
+    lost = [m.model_copy(update={"value": None}) if m.value == 9.5 else m for m in large.metrics]
+    without = summary.model_copy(
+        update={"test_cases": (large.model_copy(update={"metrics": tuple(lost)}),)}
+    )
+    assert plain(without)[0][5] == (
+        "h2 4.50 %, h4 8.50 %, h7 not computed, h10 0.500 % (of 10 hosts)"
+    )
     shown = {one.value for one in large.metrics if one.scope in shown_scopes(large.metrics)}
     assert shown >= {0.5, 5.5, 9.5, 36.5, 71.5} and len(shown) < 8
     figures = {one.id: one for _, _, found in sections(View(summary)) for one in found}

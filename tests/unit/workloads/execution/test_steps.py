@@ -81,7 +81,9 @@ def test_a_failed_bring_up_is_torn_down_at_once_and_its_trials_stay_visible(
 def test_a_failed_bring_up_records_its_trials_at_once_and_once(run: Run, world: World) -> None:
     """Airflow does not start them; `study run` may."""
     first = run.plan.steps[0]
-    world.fail_up = lambda _: BringUpError("namenode died.\nits log", "m1", "read its log.")
+    world.fail_up = lambda _: BringUpError(
+        "namenode died.", "m1", "read its log.", daemon="namenode", log_tail="out of memory"
+    )
     carry_out(run, first)
     mine = [step for step in run.plan.trials if step.build == first.build]
     records = closed_records(run.records)
