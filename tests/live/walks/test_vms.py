@@ -36,7 +36,7 @@ def daemon(tmp_path: Path) -> Iterator[Libvirtd]:
 
 
 def test_the_first_study_of_a_host(daemon: Libvirtd, tmp_path: Path) -> None:
-    """vm-smoke, from the doctor to its report, with fewer rows."""
+    """vm-smoke, from the doctor to its report, with fewer rows and one job of TestDFSIO."""
     folder, disk, images = tmp_path / "walk", tmp_path / "disk", tmp_path / "images"
     folder.mkdir()
     disk.mkdir()
@@ -46,6 +46,7 @@ def test_the_first_study_of_a_host(daemon: Libvirtd, tmp_path: Path) -> None:
             "vm-smoke.yaml",
             *of_its_own(daemon, disk, images, "/var/lib/libvirt/images"),
             Change("20000", "300", EMULATED),
+            Change("modes: [write, read], files: 2", "modes: [write], files: 1", EMULATED),
             Change("128 MiB", "16 MiB", EMULATED),
             Change(
                 "warm_up: 10 s",
@@ -58,7 +59,7 @@ def test_the_first_study_of_a_host(daemon: Libvirtd, tmp_path: Path) -> None:
         walk.to("study run vm-smoke")
     (run,) = folder.glob("runs/vm-smoke/2*")
     states = [record.state for record in closed_records(run / "records").values()]
-    assert states == ["complete"] * 4
+    assert states == ["complete"] * 3
     assert Virsh(daemon.uri).names("list") == [] and list(disk.iterdir()) == []
 
 
