@@ -32,15 +32,8 @@ def summary_table(summary: Summary) -> DataTable:
             view.variant(one),
         ),
     )
-    header = (
-        "Test case",
-        view.density_header,
-        view.variant_header,
-        "Throughput",
-        "p99",
-        "Host CPU",
-        "Trials",
-    )
+    measured = measured_header(any(one.n_builds > 1 for one in ordered))
+    header = ("Test case", view.density_header, view.variant_header, *measured, "Trials")
     rows = tuple(
         (
             one.label,
@@ -54,6 +47,13 @@ def summary_table(summary: Summary) -> DataTable:
         for one in ordered
     )
     return DataTable(tuple(map(Column, header)), rows)
+
+
+def measured_header(of_several_builds: bool) -> tuple[str, ...]:
+    """What is shown of each test case. Findings compare geometric means, and one slow build can move a mean
+    past a median: the header says which it is."""
+    shown = ("Throughput", "p99", "Host CPU")
+    return tuple(f"{name}, median" for name in shown) if of_several_builds else shown
 
 
 def _throughput(entry: TestCaseSummary) -> str:

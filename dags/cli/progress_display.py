@@ -5,10 +5,10 @@ On a terminal the last lines are redrawn each second. Elsewhere a line appears e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from statistics import fmean, geometric_mean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -17,6 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.report.table import measured_header
 from density_study.dags.cli.layout import rows_table
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.jobs.stage_names import STAGE_NAMES
@@ -141,9 +142,11 @@ def ended_parts(ended: Ended, seen: Progress) -> tuple[str, str, tuple[str, ...]
 
 
 def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
-    """A row per test case and topology, with means over its trials that are valid so far; of a search its
-    answer on each build."""
-    groups: dict[tuple[str, str], list[FirstLook]] = {}
+    """A row per test case and topology, with medians over its builds of trials that are valid so far; of a
+    search its answer on each build."""
+    groups: dict[tuple[str, str], dict[str, list[FirstLook]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     searches: dict[tuple[str, str, str], tuple[Search, list[FirstLook]]] = {}
     steps = [step for step in plan.trials if step.test_case and step.overhead_pair is None]
     test_cases = {step.test_case.id: step.test_case for step in steps if step.test_case}
@@ -157,16 +160,17 @@ def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
             key = (names[step.test_case.id], plan.builds[step.build])
             search = step.test_case.sought
             if search is None:
-                groups.setdefault(key, []).append(look)
+                groups[key][step.build].append(look)
             else:
                 searches.setdefault((*key, step.build), (search, []))[1].append(look)
-    for (test_case, topology, _), (search, probed) in searches.items():
+    for (test_case, topology, build), (search, probed) in searches.items():
         answer = answer_of(search, [look.probe for look in probed if look.probe]).answer
-        groups.setdefault((test_case, topology), []).extend(
+        groups[test_case, topology][build] += [
             look for look in probed if look.probe and look.probe == answer
-        )
-    header = ("Test case", "Topology", "Throughput", "p99", "Host CPU", "Trials")
-    return rows_table(header, [(*key, *_means(group)) for key, group in groups.items()])
+        ]
+    measured = measured_header(any(len(builds) > 1 for builds in groups.values()))
+    header = ("Test case", "Topology", *measured, "Trials")
+    return rows_table(header, [(*key, *_medians(builds)) for key, builds in groups.items()])
 
 
 def _place(step: Step) -> tuple[str, tuple[float, ...], str]:
@@ -174,16 +178,24 @@ def _place(step: Step) -> tuple[str, tuple[float, ...], str]:
     return (test_case.workload, test_case.sort_key, test_case.id) if test_case else ("", (), "")
 
 
-def _means(group: list[FirstLook]) -> Iterable[str]:
-    valid = [look for look in group if look.verdict == "valid"]
-    rates = [look.rate for look in valid if look.rate]
-    p99s_ms = [look.p99_ms for look in valid if look.p99_ms]
-    used = [look.cpu_used_percent for look in valid if look.cpu_used_percent is not None]
-    yield quantity(geometric_mean(rates), valid[0].rate_unit) if rates else "-"
-    yield f"{quantity(geometric_mean(p99s_ms), 'ms')} {valid[0].p99_of}" if p99s_ms else "-"
-    yield quantity(fmean(used), "percent") if used else "-"
-    verdicts = [look.outcome for look in group]
+def _medians(builds: Mapping[str, Sequence[FirstLook]]) -> Iterable[str]:
+    valid = [[look for look in looks if look.verdict == "valid"] for looks in builds.values()]
+    rates = _median([look.rate or None for look in looks] for looks in valid)
+    p99_ms = _median([look.p99_ms or None for look in looks] for looks in valid)
+    used = _median([look.cpu_used_percent for look in looks] for looks in valid)
+    one = next((look for looks in valid for look in looks), None)
+    yield "-" if rates is None or one is None else quantity(rates, one.rate_unit)
+    yield "-" if p99_ms is None or one is None else f"{quantity(p99_ms, 'ms')} {one.p99_of}"
+    yield "-" if used is None else quantity(used, "percent")
+    verdicts = [look.outcome for looks in builds.values() for look in looks]
     yield ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts))
+
+
+def _median(builds: Iterable[Iterable[float | None]]) -> float | None:
+    """Over builds, of the mean of each one's trials. None if nothing is known."""
+    known = [[value for value in values if value is not None] for values in builds]
+    means = [fmean(values) for values in known if values]
+    return median(means) if means else None
 
 
 def progress_panel(seen: Progress) -> RenderableType:

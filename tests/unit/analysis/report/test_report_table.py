@@ -40,6 +40,12 @@ def test_density_is_called_what_it_is() -> None:
     assert plain(eight_repetitions())[0][1] == "bare"
 
 
+def test_a_median_of_several_builds_is_called_one() -> None:
+    headers = [column.header for column in summary_table(eight_repetitions()).columns]
+    assert headers[3:6] == ["Throughput, median", "p99, median", "Host CPU, median"]
+    assert [column.header for column in summary_table(one_block()).columns][3] == "Throughput"
+
+
 def test_bad_trials_are_counted_beside_valid_ones() -> None:
     read = next(
         row for row in plain(one_block()) if row[0] == "TestDFSIO sequential read" and row[1] == "2"

@@ -112,6 +112,22 @@ def test_the_table_takes_no_numbers_from_invalid_trials(plan: Plan) -> None:
     assert "1 invalid" in text and "ops/s" not in text
 
 
+def test_several_builds_are_shown_by_their_median_and_one_is_not() -> None:
+    text = drafts.QUICKSTART.read_text().replace("repetitions: 1", "repetitions: 3")
+    plan = make_plan(parse_study(text, "q.yaml").study, [drafts.host()])
+    rates = {1: 1000.0, 2: 1100.0, 3: 9000.0}
+    found = {
+        str(one.trial): replace(looks(plan)[str(one.trial)], rate=rates[one.repetition])
+        for one in plan.trials
+    }
+    text = printed(plan, replace(SEEN, stage="ingest", looks=found))
+    rows = [line for line in text.splitlines() if "3 valid so far" in line]
+    assert rows and all("1,100\N{NO-BREAK SPACE}ops/s" in row for row in rows)
+    assert "Throughput, median" in text
+    first = {name: look for name, look in found.items() if "b1-" in name}
+    assert "median" not in printed(plan, replace(SEEN, stage="ingest", looks=first))
+
+
 def test_the_table_shows_a_search_by_its_answer() -> None:
     plan = searching("search: {max_rate: {read_p99: 20 ms}, probes: 5}")
     found = looks(plan)
