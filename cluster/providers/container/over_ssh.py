@@ -57,6 +57,7 @@ class ContainerOverSshProvider(PhysicalProvider):
     isolation = Isolation.CONTAINER
     bare = "physical"
     cuts_hosts = False
+    keeps_folders = False
     fixed_of_network = NO_INTERRUPTS
 
     def preflight(self, topology: Topology, tag: str) -> None:

@@ -54,6 +54,7 @@ class ContainerProvider(LocalProvider):
     isolation = Isolation.CONTAINER
     bare = "local"
     slows_disks = False
+    keeps_folders = False
     no_network_factor = ""
     fixed_of_network = NO_INTERRUPTS
 
