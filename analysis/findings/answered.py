@@ -5,7 +5,7 @@ A run, its analysis and its rehearsals ask this, so that all of them leave the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from math import sqrt
@@ -16,14 +16,16 @@ import numpy as np
 from density_study.analysis.findings import claims
 from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.best_density import conclusion
+from density_study.analysis.findings.budget import most_repetitions
 from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.noise_seen import Measured
 from density_study.analysis.findings.power_of_design import looks_of, unequal_in
 from density_study.analysis.findings.primary import Asked, asked
 from density_study.analysis.findings.question import Cell, Evidence, Question
-from density_study.analysis.findings.question_power import needed
+from density_study.analysis.findings.question_power import PlannedQuestion, needed
 from density_study.analysis.statistics.difference import Difference, difference
 from density_study.analysis.statistics.looks import Looks
-from density_study.analysis.statistics.power import MIN_UNITS
+from density_study.analysis.statistics.power import MAX_UNITS, MIN_UNITS
 from density_study.analysis.summary.summary import Finding, Look, TestCaseSummary
 from density_study.cluster.model.isolation import isolation_of
 from density_study.workloads.planning.plan import Plan
@@ -31,6 +33,8 @@ from density_study.workloads.study.hypotheses import Hypotheses
 
 HOPELESS = 0.05
 """A comparison that the last look decides with a smaller chance is not worth its time."""
+LEAST_NOISE = 1e-4
+"""Builds that seem to vary less than 0.01 % are rounded, or made up."""
 Pairs = list[tuple[Question, Finding]]
 
 
@@ -99,6 +103,30 @@ def standing(evidence: Evidence, hypotheses: Hypotheses) -> Standing:
         else:
             hopeless.append(name)
     return Standing(tuple(answered), tuple(hopeless), still)
+
+
+def last_needed(
+    questions: Sequence[PlannedQuestion], measured: Mapping[str, Measured], plan: Plan, paid: int
+) -> int | None:
+    """The last repetition that the questions need by the noise of the first ones, at least the planned one,
+    at most the last one that is `paid` by the budget. None: the plan has no reserve.
+
+    It depends only on the noise: residuals of normal data are independent of their means, so that no chance
+    effect asks for more repetitions, or for fewer. What remains is that a variance which is small by chance
+    asks for fewer and stays in the test (J. Wittes and E. Brittain, Statistics in Medicine 9 (1990)). Looks
+    share the error as if they did not overlap, which leaves more room than that takes: a test draws it.
+    """
+    bounds = plan.precise
+    if bounds is None or bounds.planned is None:
+        return None
+    room = min(bounds.at_most, paid)
+    enough = [
+        one.needs(max(LEAST_NOISE, measured[one.name].noise))
+        for one in questions
+        if one.name in measured and not one.obstacle
+    ]
+    wanted = max((most_repetitions(needs or MAX_UNITS) for needs in enough), default=0)
+    return max(bounds.planned, min(room, wanted))
 
 
 def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def looks_of(plan: Plan) -> Looks | None:
     bounds = plan.precise
     if bounds is None or bounds.until is not None:
         return None
-    return Looks(bounds.at_least, bounds.at_most)
+    return Looks(bounds.at_least, bounds.last)
 
 
 def imagined(study: Study, plan: Plan) -> Evidence:

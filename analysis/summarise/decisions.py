@@ -46,7 +46,7 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
             answer=answer,
             comparisons=len(one.comparisons),
             repetitions=have,
-            power=one.power(have if is_open else plan.repetitions, spread),
+            power=one.power(have if is_open else plan.planned, spread),
             noise=spread,
             hours=seconds / 3600,
             why_not=_why_not(one, mine) if is_open else None,

@@ -45,11 +45,11 @@ from density_study.analysis.summary.summary import (
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event, QuestionsLeft, RepetitionsEnded
+from density_study.cluster.state.events import Event, NoiseMeasured, QuestionsLeft, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.own_runs import STUDY
 from density_study.workloads import tables
-from density_study.workloads.execution.run import spared_trials, spec_of, study_of
+from density_study.workloads.execution.run import as_replanned, spared_trials, spec_of, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
@@ -149,6 +149,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         findings=found,
         searches=sought,
         precision=_precision(plan, run_root, evidence, asked),
+        noise=next((one.words for one in reversed(events) if isinstance(one, NoiseMeasured)), None),
         trials=trials,
         builds=_builds(at),
         time=spent,
@@ -223,7 +224,7 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
 
 def _plan(run_root: Path) -> Plan | None:
     path = run_root / "plan.json"
-    return read_plan(path) if path.exists() else None
+    return as_replanned(read_plan(path), Journal(run_root / JOURNAL)) if path.exists() else None
 
 
 def _planned(plan: Plan | None, run_root: Path) -> Sequence[str]:
@@ -250,7 +251,7 @@ def _precision(
     why = "the run has not ended its repetitions"
     if ended is not None:
         why = f"after {ended.repetition} repetitions {ended.why}"
-    elif have >= precise.at_most:
+    elif have >= precise.last:
         why = f"{have} repetitions are the most that the study allows"
     if until is None:
         why = "; ".join(event.words for event in journal.events(QuestionsLeft)) or why
@@ -259,7 +260,7 @@ def _precision(
         looks = path(compared(evidence, asked), until)
     return Precision(
         at_least=precise.at_least,
-        at_most=precise.at_most,
+        at_most=precise.last,
         until=until,
         why=why,
         looks=tuple(looks),

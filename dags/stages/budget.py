@@ -22,9 +22,11 @@ from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.plan import MAX_TRIALS, Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 
+TWICE_THE_NOISE = 4
+"""So many times the repetitions show the same effect at twice the noise."""
 Planner = Callable[[Path, Mapping[str, object], Path], PlannedStudy]
 
 
@@ -72,10 +74,15 @@ def fitted(
     while design := budget.best_design(asked, costs, here.build_s, vary, for_steps_s):
         over_s = taken_s(design) - steps_s
         if over_s <= 0:
-            bounds = {"at_least": MIN_UNITS, "at_most": budget.most_repetitions(design.repetitions)}
+            planned = budget.most_repetitions(design.repetitions)
+            reserve = _reserve(made.plan, design, planned, steps_s)
+            bounds = {"at_least": MIN_UNITS, "at_most": max(planned, reserve)}
+            bounds |= {"planned": planned} if reserve > planned else {}
             keys = {**overrides, **_keys(made, design), "repetitions": bounds}
             keys |= {"budget": f"{budget_s:.0f} s"}
             chosen = _words(design, asked, made.plan)
+            if reserve > planned:
+                chosen += f"; up to {reserve} repetitions if the first ones are noisier"
             return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
     least_s = budget.least_s(asked, costs, here.build_s, vary)
@@ -86,6 +93,14 @@ def fitted(
         f"{spec}, --budget",
         f"give it {_minutes(enough_s)} or more, or ask a question that needs fewer test cases and variants.",
     )
+
+
+def _reserve(plan: Plan, design: Design, planned: int, steps_s: float) -> int:
+    """The last repetition that may run if the first ones show more noise than was assumed: what the time
+    pays, or what twice that noise needs, and no more trials than a plan may have."""
+    paid = budget.most_repetitions(int(steps_s / (design.seconds / design.repetitions)))
+    each = ceil(len(plan.trials) / plan.repetitions)
+    return min(paid, TWICE_THE_NOISE * planned, MAX_TRIALS // each)
 
 
 def _minutes(seconds: float) -> str:

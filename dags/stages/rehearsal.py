@@ -79,7 +79,7 @@ class Foreseen:
 
     def decided(self, times: int) -> Decisions:
         """For that many rehearsals without records; the first has the seed of the one with records."""
-        from density_study.analysis.findings.question_power import asked_of_plan
+        from density_study.analysis.findings.question_power import asked_of_plan, questions_of
         from density_study.analysis.rehearsal.course import course_of
         from density_study.analysis.rehearsal.decisions import decisions
         from density_study.analysis.rehearsal.drawn import Drawing
@@ -88,7 +88,8 @@ class Foreseen:
         seeds = range(self.rehearsal.seed, self.rehearsal.seed + times)
         budget_s = self.file.study.budget
         left_s = None if budget_s is None else budget_s - ANALYSIS_ESTIMATE_S
-        decide = partial(course_of, self.plan, asked, budget_s=left_s)
+        questions = questions_of(self.file.study, self.plan)
+        decide = partial(course_of, self.plan, asked, budget_s=left_s, questions=questions)
         return decisions(Drawing(self.plan, self.rehearsal), decide, seeds)
 
 
