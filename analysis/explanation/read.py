@@ -127,7 +127,7 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
             time_ms, operations = within_operations(seconds, logged, start_s)
             found.update(outside_servers(time_ms, operations, found))
             mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
-            threads = about["threads"] * about["clients"]
+            threads = about["threads"]
             if threads > 0:  # known
                 found.update(handlers_of_others(threads, found))
                 if pd.notna(about["target_ops_s"]):
