@@ -139,6 +139,19 @@ def test_a_host_without_huge_pages_for_its_guests_is_named(
     assert page is not None and page.attrib == {"size": kib, "unit": "KiB"}
 
 
+def test_huge_pages_that_another_program_has_reserved_are_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that has mapped them and touched none yet: the doctor promised them to guests."""
+    monkeypatch.setattr(describe, "HUGE_PAGES", tmp_path)
+    for kib, free, reserved in ((2048, 100, 30), (2**20, 4, 9)):
+        folder = tmp_path / f"hugepages-{kib}kB"
+        folder.mkdir()
+        (folder / "free_hugepages").write_text(f"{free}\n")
+        (folder / "resv_hugepages").write_text(f"{reserved}\n")
+    assert describe_guest_host([], "")["huge_pages"] == {"2048": 70, "1048576": 0}
+
+
 def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
     topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
 ) -> None:
