@@ -19,7 +19,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import JARS, NATIVE, Versions
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.render.blueprint import LIBRARY_PATH
-from density_study.cluster.stack import ensure, stack_home
+from density_study.cluster.stack import ensure, property_names, stack_home
 from density_study.cluster.stack.archive import has_archive
 from density_study.cluster.stack.brought import bring, taken
 from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars, bring_native
@@ -184,6 +184,34 @@ def test_a_damaged_jar_of_hadoop_is_named_as_such(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a jar of it cannot be read"):
         bring_hadoop(hadoop_tarball(tmp_path, defaults=b"<configuration>"))
     assert not list((tmp_path / "cache").rglob("lib"))
+
+
+def _unpacked_with(tmp_path: Path, content: bytes) -> Path:
+    with tarfile.open(hadoop_tarball(tmp_path)) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (found,) = (tmp_path / "unpacked").rglob("hadoop-hdfs-3.4.2.jar")
+    found.write_bytes(content)
+    return tmp_path / "unpacked" / "hadoop-3.4.2"
+
+
+def test_a_jar_that_unpacks_to_many_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(property_names, "_MOST_BYTES", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "bomb.jar", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("A.class", "B.class", "picture.png"):
+            archive.writestr(name, bytes(600_000))
+    with pytest.raises(InputError, match=r"hadoop-hdfs-3\.4\.2\.jar unpacks to more than 1 MiB"):
+        bring_hadoop(_unpacked_with(tmp_path, (tmp_path / "bomb.jar").read_bytes()))
+    assert not list((tmp_path / "cache").rglob("lib"))
+
+
+def test_an_encrypted_jar_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    content = bytearray(jar(tmp_path / "plain.jar").read_bytes().replace(b"name.txt", b"Aa.class"))
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(header) + flags] |= 1
+    with pytest.raises(InputError, match="a jar of it cannot be read: .*encrypted"):
+        bring_hadoop(_unpacked_with(tmp_path, bytes(content)))
 
 
 def test_what_is_no_hadoop_is_refused(tmp_path: Path) -> None:
