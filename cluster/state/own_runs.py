@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
+from shlex import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -227,7 +228,7 @@ def claim(root: Path) -> None:
 
 
 def _claim(root: Path) -> str:
-    return f"study reap --claim {root}"
+    return f"study reap --claim {quote(str(root))}"
 
 
 def _key(root: Path) -> str:

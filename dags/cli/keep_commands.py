@@ -9,6 +9,7 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -276,7 +277,8 @@ def down(as_json: Json = False) -> None:
         raise StudyError(
             "its keeper ended without taking it down.",
             found.tag,
-            f"run `study reap --runs {found.root.parents[1]}`; the keeper's log is {found.root / LOG}.",
+            f"run `study reap --runs {quote(str(found.root.parents[1]))}`; the keeper's log is "
+            f"{found.root / LOG}.",
         )
     if as_json:
         print_json({"down": found.tag})
