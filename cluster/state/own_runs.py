@@ -31,10 +31,12 @@ from density_study.cluster.state.settings import VARIABLES, setting
 
 KEY = "run.key"
 """In a run's folder."""
+SECRET = "secret"
+"""In the state folder."""
 JOURNAL, PLAN, STUDY = "journal.jsonl", "plan.json", "study.yaml"
 MAX_PLAN_BYTES = 2**26
 _KEY = re.compile(r"[0-9a-f]{32}")
-_MAX_ENTRY_BYTES = 2**20
+_MAX_ENTRY_BYTES, _MAX_SECRET_BYTES = 2**20, 64
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _ACL_HEADER, _ACL_OWNER = 4, 1
 """Bytes before the entries of a list of rights, and the tag of the owner's: acl(5)."""
@@ -86,6 +88,16 @@ def forget(key: str) -> None:
 def key_of(root: Path) -> str:
     """The key of the run in `root` if it is registered, else empty."""
     return _key(root) if is_registered(root) else ""
+
+
+def own_secret() -> bytes:
+    """Random, and the same for all processes of this user: it signs what they write where others may write.
+    InputError if the state folder cannot be used."""
+    path = _state_dir().parent / SECRET
+    with suppress(FileNotFoundError):
+        return read_plain(path, _MAX_SECRET_BYTES)
+    atomic.write_text(path, secrets.token_hex(32), mode=0o600)
+    return read_plain(path, _MAX_SECRET_BYTES)
 
 
 def is_registered(root: Path) -> bool:
