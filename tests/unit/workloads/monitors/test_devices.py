@@ -317,6 +317,12 @@ def test_a_log_that_begins_anew_is_read_from_its_start(tmp_path: Path) -> None:
     assert daemons.read(nodes)["w1/datanode"]["no_space"] == 2
 
 
+def test_a_log_that_cannot_be_read_does_not_count_as_one_without_errors(tmp_path: Path) -> None:
+    (log := tmp_path / "datanode.log").mkdir()  # root reads every file
+    _process(tmp_path, 7, "S", f"-Dstudy.log={log}")
+    assert DaemonStates(tmp_path).read({7: "w1"}) == {"w1/datanode": {"stopped": 0, "ended": 0}}
+
+
 def test_a_disk_has_the_free_space_of_its_fullest_file_system(tmp_path: Path) -> None:
     proc, here = _proc(tmp_path), os.statvfs(tmp_path)
     (proc / "self").mkdir()
