@@ -19,6 +19,8 @@ from density_study.workloads.sparksql.queries import PARTS, QUERIES, ROW_BYTES
 JOB_START_ESTIMATE_S = 20.0
 CORE_ESTIMATE_MIB_S = 10.0
 LIMIT_IN_ESTIMATES = 40.0
+LEAST_PARTITIONS, PARTITIONS_OF_CORE, PARTITION_MIB = 200, 3, 512
+"""For a shuffle: Spark's default; some waves of tasks; what a task sorts with few spills."""
 RESULT = "sparksql-queries.csv"
 _WHERE = "workloads, key sparksql"
 
@@ -74,6 +76,12 @@ class SparkSqlTestCase(TestCase):
     def _estimate_s(self, cores: int) -> float:
         work_s = len(QUERIES) * self.size_mib / (cores * CORE_ESTIMATE_MIB_S)
         return JOB_START_ESTIMATE_S + work_s
+
+    def partitions_on(self, topology: AnyTopology) -> int:
+        """The partitions of a shuffle, by the hosts' cores and the table: equal at every density."""
+        hardware = hardware_of(topology)
+        of_cores = PARTITIONS_OF_CORE * (hardware.cores if hardware else 0)
+        return max(LEAST_PARTITIONS, of_cores, self.size_mib // PARTITION_MIB)
 
     @property
     def prepared(self) -> Hashable | None:

@@ -72,6 +72,8 @@ def _command(
 ) -> Command:
     cluster = context.cluster
     events = context.record.root / folder
-    submit, env = spark_submit(cluster, context.transport, events, _SETTINGS)
+    partitions = str(test_case.partitions_on(cluster.topology))
+    settings = {**_SETTINGS, "spark.sql.shuffle.partitions": partitions}
+    submit, env = spark_submit(cluster, context.transport, events, settings)
     uri = f"hdfs://{cluster.endpoints.one('namenode.rpc')}{_table(context, test_case)}"
     return Command(name, (*submit, str(PROGRAM), uri, *arguments), env)

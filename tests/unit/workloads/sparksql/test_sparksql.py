@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,16 @@ def test_a_wrong_value_is_named(keys: dict[str, Any], words: str) -> None:
 def test_too_little_room_for_an_executor_is_found_by_the_plan() -> None:
     with pytest.raises(InputError, match="YARN has 1024 MiB per node; Spark needs 1536 MiB"):
         plan(workloads=[{"sparksql": {"size": ["1 GiB"], "files": 8}}])
+
+
+def test_a_shuffle_has_a_task_for_every_core_at_every_density() -> None:
+    """Spark's default is 200: ten hosts with 64 cores had work for less than a third of them."""
+    (host,) = local().hosts
+    wide = [replace(local(nodes), hosts=(replace(host, cores=640),)) for nodes in (1, 2, 8)]
+    assert [TABLE.partitions_on(one) for one in wide] == [1920] * 3
+    assert TABLE.partitions_on(local()) == 200
+    large = SparkSqlTestCase(size_mib=10 * 2**20, files=8)
+    assert large.partitions_on(local()) == 20480  # none has more than half a GiB
 
 
 def test_it_is_left_out_where_there_is_no_yarn() -> None:
