@@ -14,7 +14,7 @@ from density_study.dags.stages import precision, study_stages
 from density_study.jobs.first_look import test_cases_so_far
 from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.base.rows import metric
-from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.execution.run import Run, load_run, spared_trials
 from density_study.workloads.execution.steps import what_is_left
 from tests.support.made_runs.fake_cluster import World, carried_on, carry_on, open_again, world
 
@@ -122,6 +122,18 @@ def test_a_fixed_number_stays_and_the_run_says_what_it_can_show(
     assert seen and (seen.repetition, seen.last, seen.spared) == (after, None, ())
     assert line.startswith(f"after {after} repetitions, reads: noise between builds ")
     assert f"with {number} repetitions" in line and "would be enough" in line
+
+
+def test_what_the_noise_does_not_ask_for_is_spared_before_any_look(
+    begin: Callable[[str, float], Run],
+) -> None:
+    run = begin(RESERVE, 0.2)
+    rest = run.plan.after(8)
+    run.journal.record(NoiseMeasured(repetition=5, questions=(), planned=8, last=8, spared=rest))
+    assert spared_trials(run.journal) == {*rest}
+    assert (
+        "noise of no question is known" in progress(run.plan, run.journal.events(Event), 0.0).noise
+    )
 
 
 def test_before_the_noise_is_known_the_reserve_is_no_work_to_come(
