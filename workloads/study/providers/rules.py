@@ -100,6 +100,11 @@ class ProviderRules:
             )
 
 
+def known_hosts_of(study: StudyKeys, runs: Path) -> Path:
+    """The study's own file of host keys, in the folder of all its runs."""
+    return runs.absolute() / study.study / "known_hosts"
+
+
 def check_workers(study: StudyKeys) -> None:
     """Every density has a worker for each replica; all densities need the same replication."""
     hosts = min(study.factors.hosts or (len(worker_hosts(study)),))
