@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -130,20 +130,11 @@ def open_run(
                 study = run.study if run else made.study
                 if fits is not None:
                     fits(study, plan)
-                with _held(root, tag, study, plan, run, owner, report):
-                    if run is None:
-                        with _made(root):
-                            run = _begin(root, made, plan)
-                            if made != file:
-                                write_text(root / ASKED, file.text)
-                            _journal_opening(run, owner, dag_run)
-                        return run
-                    if plan != run.plan:
-                        run = replace(run, plan=plan)
-                        own_runs.register(root, plan_text(plan))
-                        write_plan(plan, root / PLAN)
+                held = _held(root, tag, study, plan, run, owner, report)
+                with held, nullcontext() if run else _made(root):
+                    run = _planned(run, plan) if run else _begin(root, made, plan, file)
                     _journal_opening(run, owner, dag_run)
-                return run
+                    return run
             except HostBusyError:
                 if file.study.when_busy == "refuse" or not wait:
                     raise
@@ -328,8 +319,18 @@ def _made(root: Path) -> Iterator[None]:
         raise
 
 
-def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+def _begin(root: Path, file: StudyFile, plan: Plan, asked: StudyFile) -> Run:
     own_runs.register(root, plan_text(plan))
     write_text(root / STUDY, file.text)
     write_plan(plan, root / PLAN)
+    if file != asked:
+        write_text(root / ASKED, asked.text)
     return Run(root, file.study, plan, Journal(root / JOURNAL))
+
+
+def _planned(run: Run, plan: Plan) -> Run:
+    """The run with this plan, which repetitions may have been added to."""
+    if plan != run.plan:
+        own_runs.register(run.root, plan_text(plan))
+        write_plan(plan, run.root / PLAN)
+    return replace(run, plan=plan)
