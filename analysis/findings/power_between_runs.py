@@ -54,7 +54,7 @@ def regressions(study: Study, plan: Plan, noise: Noise) -> Iterator[str]:
     if study.compare is None:
         return
     drops = ", ".join(
-        f"{least_drop(study, plan, noise.spread, night, _repetitions(plan)):.1%} at {night:.1%}"
+        f"{least_drop(study, plan, noise.spread, night, plan.least_repetitions):.1%} at {night:.1%}"
         for night in NIGHTS
     )
     yield (
@@ -68,7 +68,7 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     if study.compare is None:
         return
     wanted = min(2 * study.compare.tolerance, 0.99)
-    repetitions = _repetitions(plan)
+    repetitions = plan.least_repetitions
 
     def detectable(builds: int) -> float:
         return least_drop(study, plan, noise.spread, 0.0, builds)
@@ -84,7 +84,3 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
         f"{where}, key compare",
         f"use {more}a larger tolerance, or fewer comparisons.",
     )
-
-
-def _repetitions(plan: Plan) -> int:
-    return plan.precise.at_least if plan.precise else plan.repetitions

@@ -29,17 +29,13 @@ def within_budget(study: Study, plan: Plan) -> Plan:
     """The plan without its reserve, as far as the study's budget lasts if all its questions stay open, but
     not fewer repetitions than run in any case."""
     left_s = (study.budget or inf) - ANALYSIS_ESTIMATE_S
-    count = max(_least(plan), min(plan.planned, plan.paid_by(left_s)))
+    count = max(plan.least_repetitions, min(plan.planned, plan.paid_by(left_s)))
     steps = tuple(step for step in plan.steps if step.repetition <= count)
     return plan.model_copy(update={"steps": steps, "repetitions": count})
 
 
-def _least(plan: Plan) -> int:
-    return plan.precise.at_least if plan.precise else plan.repetitions
-
-
 def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
-    least = _least(plan)
+    least = plan.least_repetitions
     steps_s = sum(step.estimate_s for step in plan.steps if step.repetition <= least)
     seconds = steps_s + ANALYSIS_ESTIMATE_S
     if study.budget is None or seconds <= study.budget:

@@ -118,6 +118,11 @@ class Plan(Frozen):
         return self
 
     @property
+    def least_repetitions(self) -> int:
+        """Repetitions that run in any case."""
+        return self.precise.at_least if self.precise else self.repetitions
+
+    @property
     def built(self) -> tuple[Topology, ...]:
         """The topologies that the study builds itself."""
         return tuple(one for one in self.topologies.values() if isinstance(one, Topology))
