@@ -33,7 +33,7 @@ class SparkSqlWorkload:
         if not hdfs.glob(f"{table}/_SUCCESS"):
             rows = ("--make", str(test_case.rows), "--files", str(test_case.files))
             command = _command(context, test_case, "sparksql-make", "logs", rows)
-            limit_s = test_case.application_limit_on(context.cluster.topology)
+            limit_s = test_case.job_limit_on(context.cluster.topology)
             run = run_client(context, command, limit_s, folder="logs")
             require_success(context, run, "making the table")
         return made_cold(context, float(test_case.size_mib))
@@ -41,7 +41,7 @@ class SparkSqlWorkload:
     def run(self, context: TrialContext, test_case: SparkSqlTestCase) -> tuple[ClientRun, ...]:
         result = ("--result", str(context.at(context.record.raw / RESULT)))
         command = _command(context, test_case, "sparksql", "raw", result)
-        limit_s = test_case.application_limit_on(context.cluster.topology)
+        limit_s = test_case.job_limit_on(context.cluster.topology)
         return (run_client(context, command, limit_s),)
 
     def collect(
