@@ -22,7 +22,7 @@ from density_study.analysis.comparison.history import (
     read_comparison,
     read_summary,
 )
-from density_study.analysis.comparison.numbers import TAIL
+from density_study.analysis.findings.variants import TAIL
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.hub.kept import Kept, digest, status
 from density_study.analysis.summary.disclosure import DURABILITY

@@ -26,8 +26,8 @@ from density_study.workloads.simulated.models import model_of
 from density_study.workloads.simulated.outcome import Outcome, percentile_s
 from density_study.workloads.study.registry import kind_of
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.facts.latency import PERCENTILES
 
-PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 Speeds = NDArray[np.float64]
 
 

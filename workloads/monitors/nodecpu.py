@@ -21,7 +21,7 @@ TITLE = re.compile(
     r"# nodecpu format ([0-9]+), host=([^,]+), ticks_per_s=([0-9]{1,6}), cores=([0-9]{1,6})"
 )
 MAX_PROCESSES = 2**22
-_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LATE_S = 10.0  # maximum delay between using and counting ticks (first round of a new node)
 
 
@@ -110,7 +110,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
     cells = line.text.split(",")
     if len(cells) != 5:
         raise RejectedError(f"{len(cells)} cells under 5 columns")
-    if not _NODE.fullmatch(cells[1]):
+    if not NODE.fullmatch(cells[1]):
         raise RejectedError(f"not a node's name: {cells[1][:40]!r}")
     epoch_s = decimal(cells[0])
     if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:

@@ -21,13 +21,12 @@ from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.cautions import warnings
 from density_study.analysis.capacity.sizing.growth import Growth, full, starting_data, years
 from density_study.analysis.capacity.sizing.plan_maker import examples, hours, loads
-from density_study.analysis.capacity.sizing.size import check
+from density_study.analysis.capacity.sizing.size import SHOWN_REASONS, check
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
 from density_study.analysis.capacity.sizing.standing import Key, Standing, more_disks, neighbours
 
 BEYOND = 0.02  # relative: how much larger a load shows what fails first
 FIGURES = 3  # of the answer, rounded down
-SHOWN_REASONS = 8
 
 
 def carry_each(
