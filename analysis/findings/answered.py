@@ -190,7 +190,7 @@ def _still(name: str, pairs: Pairs, evidence: Evidence, looks: Looks) -> Iterato
 
 
 def _chance(question: Question, looks: Looks) -> float:
-    """That the last look decides it."""
+    """The probability that the last look decides the question."""
     variants = (question.later,) if question.reference else (question.first, question.later)
     units = min(map(len, variants))
     if units < MIN_UNITS or min(map(min, variants)) <= 0:

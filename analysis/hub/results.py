@@ -185,7 +185,7 @@ def _compared(folder: Path) -> tuple[str, tuple[Change, ...]]:
 
 
 def _without_the_rest(summary: Summary) -> Summary:
-    """With what trends, change points and open regressions use."""
+    """The summary with only the fields that trends, change points and open regressions use."""
     defaults = {
         name: field.get_default(call_default_factory=True)
         for name, field in Summary.model_fields.items()

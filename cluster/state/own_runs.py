@@ -30,7 +30,7 @@ from density_study.cluster.state.plain_file import fault_of, read_plain
 from density_study.cluster.state.settings import VARIABLES, setting
 
 KEY = "run.key"
-"""In a run's folder."""
+"""The file in a run's folder with its name in the registry."""
 SECRET = "secret"
 """In the state folder."""
 JOURNAL, PLAN, STUDY = "journal.jsonl", "plan.json", "study.yaml"

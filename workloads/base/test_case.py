@@ -17,7 +17,7 @@ from density_study.workloads.base.values import ClientFiles, Frozen
 
 LIMIT_IN_ESTIMATES = 5.0
 JOB_LIMIT_IN_ESTIMATES = 40.0
-"""Of a job on YARN, whose time depends more on the cluster."""
+"""The limit of a job on YARN, whose duration depends more on the cluster."""
 
 
 class TestCase(Frozen):
@@ -60,7 +60,7 @@ class TestCase(Frozen):
         """Estimated duration of the trial on a small cluster, without server warm-up."""
 
     def estimate_on(self, topology: AnyTopology) -> float:
-        """That on this topology."""
+        """Estimated duration of the trial on this topology."""
         return self.estimate_s
 
     def limit_on(self, topology: AnyTopology) -> float:

@@ -36,7 +36,7 @@ BLOCKS, REST_S = 20, 0.005
 WITHIN = 0.4
 """Share of a round that is done within the trial, with cold caches: a whole one cost 0.16 % of a core."""
 START_S = 0.2
-"""In which the other monitors of the machine start."""
+"""Time for the other monitors of the machine to start in."""
 _WORDS = b"density-study-01"
 
 

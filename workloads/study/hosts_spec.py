@@ -60,7 +60,7 @@ def _without_domain(value: object) -> object:
 
 
 def _folder(value: str) -> str:
-    """Of a disk, which a study names by a folder."""
+    """A disk, which a study names by a folder on it. ValueError for a pattern or a device."""
     if re.search(r"[*?{}\[\]]", value):
         raise ValueError(
             f"{value[:80]!r} is a pattern, and none is expanded: write one entry for each disk; other hosts "

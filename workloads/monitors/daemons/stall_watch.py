@@ -23,7 +23,7 @@ from density_study.workloads.monitors.jmx import JmxPoller
 ANSWERED_WITHIN_S = 0.9
 DUMP_COMMAND = "Thread.print -l"
 MOST_DUMPS = 20
-"""In a trial: each stops all threads of the daemon for some milliseconds."""
+"""Dumps per trial: each one stops all threads of the daemon for some milliseconds."""
 _WAITS_S = 2.0
 
 

@@ -28,7 +28,7 @@ _PER_WORK: Mapping[str, tuple[str, str]] = {
     "throughput_job": ("per_mib", "J/MiB"),
     "throughput_sort": ("per_mib", "J/MiB"),
 }
-"""By the rate over the whole window: what its reciprocal costs."""
+"""Metric of a rate over the whole window -> name and unit of its energy cost."""
 _LEAST_COVERED = 0.95
 """Share of the seconds of which the power must be known (method 20)."""
 

@@ -64,7 +64,7 @@ class ProviderRules:
         return self.name
 
     def declared_hosts(self, study: StudyKeys, runs: Path) -> tuple[Host, ...]:
-        """Where it `declares_hosts`."""
+        """The hosts as the study declares them. Only of a provider that `declares_hosts`."""
         raise NotImplementedError
 
     def parts(self, study: StudyKeys) -> Sequence[ContainerHost | None]:
