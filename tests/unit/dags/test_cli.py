@@ -152,6 +152,11 @@ def test_a_budget_with_room_keeps_repetitions_for_a_noisy_start(tmp_path: Path) 
     assert f"5 to {bounds.planned} repetitions" in words
 
 
+def test_a_study_without_a_budget_is_not_written_in_silence(spec: Path) -> None:
+    with pytest.raises(InputError, match="written only if it is fitted"):
+        study("plan", str(spec), "-o", str(spec.with_name("fitted.yaml")))
+
+
 def test_a_budget_that_is_too_small_names_the_least_that_is_enough() -> None:
     said = r"five repetitions of no question of the study fit into 2 min"
     with pytest.raises(InputError, match=said) as caught:
