@@ -93,8 +93,6 @@ class Outline:
 
 def outline_of(study: Study, plan: Plan) -> Outline:
     """The outline of a study with this plan."""
-    from density_study.workloads.study.providers.registry import nodes_of
-
     schedule = study.schedule
     return Outline(
         study=study.study,
@@ -108,7 +106,7 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         reports_late_runs=study.reports_late_runs,
         estimate_s=min(plan.estimate_s, study.budget or inf),
         up_estimate_s=max(step.estimate_s for step in plan.steps if step.kind == "up"),
-        slowest=nodes_of(study).slowest,
+        slowest=max(one.provider.slowest for one in plan.topologies.values()),
         builds=tuple(_build(plan, build) for build in plan.builds),
     )
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
@@ -43,7 +44,6 @@ from density_study.workloads.planning.preflight import Check, Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_declared_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
-from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -187,9 +187,8 @@ def _held(
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
-        provider = nodes_of(study)
         for topology in plan.topologies.values():
-            provider.check_leases(topology, tag)
+            provider_of(topology).check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, root.parents[1], tag, report)
