@@ -56,8 +56,9 @@ def ran(plan: Plan, spared: Collection[str], last: int) -> Mapping[Cell, int]:
     """In how many of the repetitions up to `last` each test case of a variant was not spared."""
     blocks: dict[Cell, set[int]] = {}
     for step in plan.trials:
-        if step.test_case and step.overhead_pair is None and step.repetition <= last:
-            found = blocks.setdefault((step.test_case.id, plan.builds[step.build]), set())
+        cell = plan.cell(step)
+        if cell and step.overhead_pair is None and step.repetition <= last:
+            found = blocks.setdefault(cell, set())
             if step.trial not in spared:
                 found.add(step.repetition)
     return {cell: len(repetitions) for cell, repetitions in blocks.items()}
@@ -135,11 +136,7 @@ def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:
     bounds = plan.precise
     last = bounds.at_most if bounds else plan.repetitions  # a person asked for those beyond
     later = [step for step in plan.trials if after < step.repetition <= last]
-    kept = {
-        step.trial
-        for step in later
-        if step.test_case and (step.test_case.id, plan.builds[step.build]) in wanted
-    }
+    kept = {step.trial for step in later if plan.cell(step) in wanted}
     return tuple(str(step.trial) for step in later if step.trial not in kept)
 
 

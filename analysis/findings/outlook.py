@@ -85,12 +85,11 @@ def notes(
         unknown = "unknown before a first run on these hosts, so power is given for three levels"
         yield f"noise: {noise.source if noise.seen else unknown}"
     spent = needed(plan, {cell for one in questions for cell in one.cells})
-    every = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
-    if rest := every - spent:
+    if rest := plan.cells - spent:
         rest_s = plan.estimate_s - seconds_of(plan, spent)
         yield (
-            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
-            "curves and numbers without a verdict; `leave_out` omits them"
+            f"measured, not tested: {len(rest)} of {len(plan.cells)} test cases by variant, "
+            f"{duration(rest_s)}: curves and numbers without a verdict; `leave_out` omits them"
         )
 
 

@@ -63,7 +63,7 @@ def looks_of(plan: Plan) -> Looks | None:
 
 def imagined(study: Study, plan: Plan) -> Evidence:
     """What the plan's run will compare, if nothing goes wrong: its test cases on their variants."""
-    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    ran = plan.cells
     test_cases = tuple(
         # only how many there are matters; a latency violates no SLO
         made_up(topology, test_case, (1e-9,) * plan.repetitions)

@@ -134,8 +134,7 @@ def asked_of_plan(study: Study, plan: Plan) -> Hypotheses:
 
 def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
     """The cells, and those on the same variants that write their data or measure the rate they target."""
-    found = set(cells)
-    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    found, ran = set(cells), plan.cells
     test_cases = {step.test_case.id: step.test_case for step in plan.trials if step.test_case}
     waiting = list(found)
     while waiting:
@@ -159,10 +158,7 @@ def seconds_of(plan: Plan, cells: frozenset[Cell]) -> float:
 
 
 def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) -> bool:
-    topology = plan.builds[step.build]
-    if step.test_case is None:
-        return topology in variants
-    return (step.test_case.id, topology) in cells
+    return plan.cell(step) in cells if step.test_case else plan.builds[step.build] in variants
 
 
 def _check_names(study: Study, plan: Plan, where: str) -> None:

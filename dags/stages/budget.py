@@ -156,10 +156,9 @@ def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
 
 
 def _left_out(plan: Plan, design: Design) -> Iterator[str]:
-    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
     variants = {variant for _, variant in design.cells}
     yield from (f"{variant}/*" for variant in plan.topologies if variant not in variants)
-    spared = sorted(cell for cell in every - design.cells if cell[1] in variants)
+    spared = sorted(cell for cell in plan.cells - design.cells if cell[1] in variants)
     yield from (f"{variant}/{case}" for case, variant in spared)
 
 
@@ -176,11 +175,10 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
 
 
 def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
-    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
     return (
         f"{design.repetitions} repetitions, or more where questions end sooner, of {len(design.cells)} of "
-        f"{len(every)} test cases by variant, "
+        f"{len(plan.cells)} test cases by variant, "
         f"windows at {design.share:.0%} of their length{without}"
     )

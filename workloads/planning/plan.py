@@ -153,6 +153,15 @@ class Plan(Frozen):
     def trials(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.kind == "trial")
 
+    def cell(self, step: Step) -> tuple[str, str] | None:
+        """Test case and topology of a trial; None for other steps."""
+        return (step.test_case.id, self.builds[step.build]) if step.test_case else None
+
+    @property
+    def cells(self) -> frozenset[tuple[str, str]]:
+        """Test case and topology of every trial."""
+        return frozenset(filter(None, map(self.cell, self.steps)))
+
     @property
     def planned(self) -> int:
         """The last repetition that is planned, without those that a budget keeps in reserve."""
