@@ -22,6 +22,7 @@ from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedE
 from density_study.workloads.monitors.dool_header import YEARS_S
 
 FORMAT = 1
+SAMPLER = "density_study.workloads.monitors.device_sampler"
 TITLE = re.compile(r"# device format ([0-9]+), host=([^,]+), device=([a-z]+)")
 _SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 HOST = "host"
@@ -109,16 +110,17 @@ def device_command(
     python: tuple[str, ...],
     *,
     device: str,
+    module: str = SAMPLER,
     daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     access: Access = OPEN,
 ) -> Command:
-    """Runs our sampler of one device. daemons: those of each machine, with their HTTP address.
-    access: to them."""
+    """Runs the program `module`, which samples one device. daemons: those of each machine, with their HTTP
+    address. access: to them."""
     asked = [f"{name}={address}" for name, address in sorted(daemons.get(host, {}).items())]
     return Command(
         name=f"monitor-{device}-{host}",
         argv=(
-            *(*python, "-m", "density_study.workloads.monitors.device_sampler"),
+            *(*python, "-m", module),
             *("--device", device, "--host", host, "--period", str(period_s), "--output", output),
             *(part for daemon in asked for part in ("--daemon", daemon)),
             *(("--ca-file", access.ca_file) if asked and access.ca_file else ()),
