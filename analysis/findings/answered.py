@@ -20,7 +20,7 @@ from density_study.analysis.findings.budget import most_repetitions
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.noise_seen import Measured
 from density_study.analysis.findings.power_of_design import looks_of, unequal_in
-from density_study.analysis.findings.primary import Asked, asked
+from density_study.analysis.findings.primary import Comparisons, asked
 from density_study.analysis.findings.question import Cell, Evidence, Question
 from density_study.analysis.findings.question_power import PlannedQuestion, needed
 from density_study.analysis.statistics.difference import Difference, difference
@@ -161,7 +161,7 @@ def _name(pair: tuple[Question, Finding]) -> str:
     return pair[0].name
 
 
-def _is_answered(name: str, pairs: Pairs, every: Asked) -> bool:
+def _is_answered(name: str, pairs: Pairs, every: Comparisons) -> bool:
     if name == BEST_DENSITY:  # its pairs are in the order of the candidates
         found = iter(finding for _, finding in pairs)
         return all(

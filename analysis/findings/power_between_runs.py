@@ -10,7 +10,7 @@ from math import exp, hypot, log, sqrt
 
 from scipy import special
 
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.statistics.power import (
     ALPHA,
     FALSE_ALARM,
@@ -49,7 +49,7 @@ def least_drop(study: Study, plan: Plan, spread: float, night: float, repetition
     return 1 - exp(-needed - float(special.ndtri(POWER)) * error)
 
 
-def regressions(study: Study, plan: Plan, noise: Noise) -> Iterator[str]:
+def regressions(study: Study, plan: Plan, noise: SeenNoise) -> Iterator[str]:
     """The regressions that the study's runs can name, by the night effect, which nobody knows beforehand."""
     if study.compare is None:
         return
@@ -63,7 +63,7 @@ def regressions(study: Study, plan: Plan, noise: Noise) -> Iterator[str]:
     )
 
 
-def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
+def check_can_detect(study: Study, plan: Plan, where: str, noise: SeenNoise) -> None:
     """InputError if a run cannot detect twice the study's tolerance even where all nights are equal."""
     if study.compare is None:
         return

@@ -26,7 +26,7 @@ SPREADS = (0.025, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Noise:
+class SeenNoise:
     """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
     is left of it in one repetition, after what the repetition has in common; None: as much. own: that of
     comparisons, by their id or measure; second: that of a second's rate; as far as earlier runs show them."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from density_study.analysis.findings import budget
-from density_study.analysis.findings.budget import Asked, CellCost, Design
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.budget import CellCost, Design, QuestionCells
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import needed, questions_of
 from density_study.analysis.findings.window_noise import between_builds
@@ -52,7 +52,8 @@ def fitted(
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
     asked = tuple(
-        Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
+        QuestionCells(one, needed(made.plan, one.cells))
+        for one in questions_of(made.study, made.plan)
     )
     why = {one.question.name: one.question.obstacle for one in asked if one.question.obstacle}
     if len(why) == len(asked):
@@ -108,12 +109,12 @@ def _minutes(seconds: float) -> str:
     return duration(60 * ceil(seconds / 60)).removesuffix(" 0 s")
 
 
-def _within_windows(costs: Mapping[Cell, CellCost], seen: Noise) -> budget.Noise:
+def _within_windows(costs: budget.Costs, seen: SeenNoise) -> budget.WindowNoise:
     """The noise of builds apart from that of their windows, if earlier runs tell them apart."""
     longest_s = max((cost.window_s for cost in costs.values()), default=0.0)
     if seen.second is None or not longest_s:
-        return budget.Noise(seen.paired)
-    return budget.Noise(between_builds(seen.paired, seen.second, longest_s), seen.second)
+        return budget.WindowNoise(seen.paired)
+    return budget.WindowNoise(between_builds(seen.paired, seen.second, longest_s), seen.second)
 
 
 def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
@@ -174,7 +175,7 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
             yield dict(value)
 
 
-def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
+def _words(design: Design, asked: tuple[QuestionCells, ...], plan: Plan) -> str:
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
     return (
