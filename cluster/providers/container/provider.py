@@ -62,19 +62,14 @@ class ContainerProvider(LocalProvider):
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
 
     def preflight(self, topology: Topology, tag: str) -> None:
-        if topology.isolation is self.isolation:
-            _check_machine(topology)
-            check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
-            act("check-network-kernel", topology.variant.network.declared())
+        _check_machine(topology)
+        check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
+        act("check-network-kernel", topology.variant.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
-        if topology.isolation is not self.isolation:
-            super().check_ports(topology, ports)
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        if topology.isolation is not self.isolation:
-            return super().reserve_ports(topology, ports)
         return nullcontext()
 
     def reachable_because(self) -> str:
