@@ -18,8 +18,14 @@ from typing import Any
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import (
+    Ledger,
+    Line,
+    Parsed,
+    RejectedError,
+    decimal,
+    instant,
+)
 
 FORMAT = 1
 SAMPLER = "density_study.workloads.monitors.device_sampler"
@@ -178,8 +184,7 @@ class _Reader:
         return self._row(line)
 
     def _row(self, line: Line) -> DeviceSample:
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         if self._about is None or self._columns is None:
             raise RejectedError("no title and header above this row")
         epoch, source, *cells = (*line.text.split(","), "")[:-1] if "," in line.text else ("", "")
@@ -187,9 +192,7 @@ class _Reader:
             raise RejectedError(f"{len(cells)} cells under {len(self._columns)} columns")
         if not _SOURCE.fullmatch(source):
             raise RejectedError(f"not a source: {source[:40]!r}")
-        epoch_s = decimal(epoch)
-        if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-            raise RejectedError(f"epoch {epoch} is not of this century")
+        epoch_s = instant(epoch)
         if epoch_s <= self._last_s.get(source, 0.0):
             raise RejectedError(f"time of {source} goes back, or occurs twice")
         known = {n: decimal(cell) for n, cell in zip(self._columns, cells, strict=True) if cell}

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from density_study.cluster.model.transport import Command
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, instant, whole
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
@@ -103,8 +102,7 @@ class NodeCpuReader:
 
 
 def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
-    if not line.ended:
-        raise RejectedError("last line is cut off: no newline ends it")
+    line.require_end()
     if about is None:
         raise RejectedError("no title above this row: ticks per second unknown")
     cells = line.text.split(",")
@@ -112,9 +110,7 @@ def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
         raise RejectedError(f"{len(cells)} cells under 5 columns")
     if not NODE.fullmatch(cells[1]):
         raise RejectedError(f"not a node's name: {cells[1][:40]!r}")
-    epoch_s = decimal(cells[0])
-    if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-        raise RejectedError(f"epoch {cells[0]} is not of this century")
+    epoch_s = instant(cells[0])
     return NodeCpuSample(
         line=line.number,
         host=about.group(2),

@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from density_study.workloads import tables
-from density_study.workloads.base.parsing import decoded
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import YEARS_S, decoded
 from density_study.workloads.monitors.nodecpu import (
     FORMAT,
     HEADER,
