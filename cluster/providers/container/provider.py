@@ -35,7 +35,6 @@ from density_study.cluster.providers.container.transport import ContainerTranspo
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
-    GRACE_S,
     Leftovers,
     Machine,
     NamedCheck,
@@ -114,9 +113,7 @@ class ContainerProvider(LocalProvider):
         return memory_mib(topology)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in act("stop-tagged", site.tag, GRACE_S):
-            pid, ticks = process["pid"], process["start_ticks"]
-            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        LocalTransport(site.tag, journal).stop_tagged()
         removal.remove(act, site.tag, journal)
         if _is_guarded(site, journal):
             bridge_guard.remove(site.tag)

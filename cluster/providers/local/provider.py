@@ -30,7 +30,6 @@ from density_study.cluster.providers.local.transport import (
 )
 from density_study.cluster.providers.provider import (
     EVERY_USER,
-    GRACE_S,
     THIS_USER,
     FreeResources,
     Leftovers,
@@ -118,9 +117,7 @@ class LocalProvider(Provider[Topology]):
         return memory
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
-            pid, ticks = process["pid"], process["start_ticks"]
-            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        LocalTransport(site.tag, journal).stop_tagged()
         for path in _io_groups(site, journal):
             io_limits.remove(path)
         directories.remove(site, journal)
