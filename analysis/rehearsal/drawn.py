@@ -54,7 +54,7 @@ class Drawing:
         return sum(cell.test_case.sought is not None for cell in self._cells)
 
     def truth(self) -> tuple[TestCaseSummary, ...]:
-        """Without noise."""
+        """The test cases as they are in the model, without noise."""
         return self._test_cases(SILENT, 0)
 
     def test_cases(self, seed: int) -> tuple[TestCaseSummary, ...]:
@@ -92,7 +92,7 @@ def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
 
 
 def _outcome(rehearsal: Rehearsal, topology: Topology, test_case: TestCase) -> Outcome:
-    """Without noise."""
+    """What the model predicts for a test case, without noise."""
     declared = rehearsal.effects.log_speed(topology, test_case.mode_name)
     return model_of(test_case).outcome(rehearsal, topology, test_case, declared)
 

@@ -109,7 +109,7 @@ class _Build:
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """After `create`."""
+        """Where the daemons are. Only after `create`, which makes the network."""
         network = self.provider.network(self.site, self.journal)
         return dataclasses.replace(self.rendered.endpoints, network=network)
 

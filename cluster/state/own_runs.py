@@ -291,7 +291,7 @@ def _registry() -> Path:
 
 
 def _state_dir() -> Path:
-    """The same; it exists."""
+    """As `_registry`; the folder is made if it does not exist."""
     registry = _registry()
     try:
         for folder in (registry.parent, registry):

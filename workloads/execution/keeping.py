@@ -49,7 +49,7 @@ class Kept:
 
     @property
     def folder(self) -> Path:
-        """For the build."""
+        """The build's folder."""
         return self.root / "builds" / self.build
 
     @property

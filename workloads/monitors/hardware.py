@@ -33,7 +33,7 @@ Counters = Mapping[str, Mapping[str, float]]
 
 
 class Hardware:
-    """Counts from its making on."""
+    """Counters of the hardware, which count from the making of this object on."""
 
     def __init__(self, kind: int = HARDWARE, events: Mapping[str, int] = EVENTS) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -71,7 +71,7 @@ class StallWatch:
         return "".join((round_row(epoch_s), *ended))
 
     def end(self) -> None:
-        """Nothing was changed."""
+        """Nothing to do: it has changed nothing."""
 
     def _begun(self, name: str, since_s: float, what: str) -> _Stall:
         stall = _Stall(since_s, what)
