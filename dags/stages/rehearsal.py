@@ -47,8 +47,6 @@ from density_study.workloads.study.study_file import StudyFile, read_study
 if TYPE_CHECKING:
     from density_study.analysis.rehearsal.decisions import Decisions
 
-Shown = Callable[[Step], None]
-
 
 @dataclass(frozen=True)
 class Foreseen:
@@ -137,11 +135,9 @@ def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehea
     return Rehearsal(first, effects, noise, seed)
 
 
-def rehearse(
-    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
-) -> Path:
+def rehearse(seen: Foreseen, folder: Path) -> Path:
     """Carry out one rehearsal with records and write its report. Returns its folder."""
-    root = perform(file, plan, rehearsal, folder, show)
+    root = perform(seen, folder)
     from density_study.jobs.pipeline import analyse
 
     analyse(root)
@@ -149,18 +145,16 @@ def rehearse(
     return root
 
 
-def perform(
-    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
-) -> Path:
+def perform(seen: Foreseen, folder: Path, show: Callable[[Step], None] = lambda _: None) -> Path:
     """The steps of the plan, each with its record. Returns the folder of the rehearsal."""
-    folder = folder.absolute()
+    folder, file, plan = folder.absolute(), seen.file, seen.plan
     with new_runs(folder):
         root = folder / file.study.study / next_run_id(folder)
         own_runs.make_folder(root)
     own_runs.register(root, plan_text(plan))
     write_text(root / STUDY, file.text)
     write_plan(plan, root / PLAN)
-    write_rehearsal(root, rehearsal)
+    write_rehearsal(root, seen.rehearsal)
     # long enough ago that its last step has ended when its analysis begins
     clock = SimulatedClock(time.time() - 2 * plan.estimate_s)
     run = Run(root, file.study, plan, Journal(root / JOURNAL, clock))
