@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def group_of(noun: Noun) -> str:
-    """density_study.workloads."""
+    """The group of entry points: density_study.workloads."""
     return f"density_study.{noun}s"
 
 
@@ -34,7 +34,7 @@ def values_of(noun: Noun, kind: type[T]) -> Iterator[tuple[str, T]]:
 
 
 def classes_of(noun: Noun, base: type[T]) -> Iterator[tuple[str, type[T]]]:
-    """The same, of classes."""
+    """As `values_of`, for classes that derive from `base`."""
     for name, value in _loaded(noun):
         if not (isinstance(value, type) and issubclass(value, base)):
             raise unusable(noun, f"it is not a {base.__name__}", name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from math import log, sqrt
 from pathlib import Path
+from shlex import quote
 from statistics import mean
 from typing import Any
 
@@ -40,7 +41,7 @@ def read_summary(root: Path) -> Summary:
 
 def read_summary_file(path: Path, run: str = "RUN") -> Summary:
     """The summary of a file, which may be of a rehearsal. run: what the remedy names."""
-    remedy = f"analyse the records with this version: study report {run}"
+    remedy = f"analyse the records with this version: study report {quote(run)}"
     try:
         name = f"{path.parent.name}/{path.name}"
         value = json.loads(read_below(path.parent.parent, name, MOST_BYTES))
@@ -77,7 +78,7 @@ def read_comparison(root: Path) -> RunComparison | None:
         raise InputError(
             f"its comparison with earlier runs cannot be read: {why_unread(error)}.",
             str(root / COMPARISON),
-            f"delete the file, and compare the run again: study compare {root}",
+            f"delete the file, and compare the run again: study compare {quote(str(root))}",
         ) from error
 
 

@@ -11,6 +11,7 @@ from density_study.analysis.comparison.acknowledged import Acknowledged
 from density_study.analysis.comparison.between_runs import Course
 from density_study.analysis.comparison.causes import differing
 from density_study.analysis.findings.variants import (
+    TAIL,
     Points,
     latency,
     main_operation,
@@ -20,7 +21,6 @@ from density_study.analysis.findings.variants import (
 from density_study.analysis.summary.disclosure import unequal_durability
 from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
-TAIL = 99.0  # the percentile of latencies
 Key = tuple[str, str]
 FAMILIES = ("rates", "latencies")
 

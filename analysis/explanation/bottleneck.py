@@ -37,22 +37,22 @@ class Station(NamedTuple):
 
 
 def bottlenecks(
-    entries: Iterable[TestCaseSummary], means: pd.DataFrame, threads: Mapping[str, int]
+    entries: Iterable[TestCaseSummary], means: pd.DataFrame, threads: Mapping[tuple[str, str], int]
 ) -> Iterator[Bottleneck]:
     """Yields the bottleneck of each test case on each topology with a rate and stations that were sampled.
 
     means: `series_means` with the topology and test case of each counted trial. threads: those of all
-    clients, by the id of the test case; it has none that has no closed loop.
+    clients, by topology and test case; it has none that has no closed loop.
     """
     by_case = dict(iter(means.groupby(["topology", "test_case"])))
     for entry in entries:
-        found = rate(entry)
-        rows = by_case.get((entry.topology, entry.test_case))
+        found, key = rate(entry), (entry.topology, entry.test_case)
+        rows = by_case.get(key)
         stations = sorted(_stations(rows, _STATIONS), reverse=True) if rows is not None else []
         if rows is not None and not (stations and stations[0].use_percent >= BUSY):
             stations = sorted([*stations, *_stations(rows, _THREADS)], reverse=True)
         if found and stations and stations[0].use_percent > 0:
-            yield _bottleneck(entry, found, stations, threads.get(entry.test_case))
+            yield _bottleneck(entry, found, stations, threads.get(key))
 
 
 def _stations(rows: pd.DataFrame, named: Mapping[str, str]) -> Iterator[Station]:

@@ -64,7 +64,7 @@ class Windows:
         self._known: dict[int, Mapping[Rule, Array]] = {}
 
     def of(self, length_s: int) -> Mapping[Rule, Array]:
-        """For that many seconds each."""
+        """The margins of each rule in windows of `length_s` seconds."""
         if length_s not in self._known:
             each = max(FEWEST_WINDOWS, MOST_WINDOWS // len(self._of))
             parts = [_margins(course, usual, length_s, each) for course, usual in self._of]

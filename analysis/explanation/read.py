@@ -17,6 +17,7 @@ from density_study.analysis.explanation.course import (
     Array,
     Course,
     Happening,
+    Mask,
     Place,
     Series,
     without_gaps,
@@ -127,25 +128,16 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
             time_ms, operations = within_operations(seconds, logged, start_s)
             found.update(outside_servers(time_ms, operations, found))
             mean_ms = time_ms / np.where(operations > 0, operations, np.nan)
-            threads = about["threads"] * about["clients"]
+            threads = about["threads"]
             if threads > 0:  # known
                 found.update(handlers_of_others(threads, found))
                 if pd.notna(about["target_ops_s"]):
                     found.update(busy_threads(time_ms, threads))
         series = Series.of(found, seconds.count)
     else:
-        found = {place: of for place, of in found.items() if place.quantity not in OF_TABLES}
-        own = own_share(about, found)
-        share = np.full(seconds.count, 100 * (1 - own))
-        series = Series.of(
-            {**found, Place("hdfs_share_of_others", "", "HDFS"): share}, seconds.count
-        )
+        series, own = _of_job(about, found, seconds)
         rate, unit = own * _bytes_moved(series), "MiB/s"
-        attempts, summed = rows[tables.MAP_ATTEMPTS], rows[tables.DFSIO_IO]
-        if attempts is not None and summed is not None:
-            ended = attempts.to_pandas().dropna(subset=["start_epoch_s", "finish_epoch_s"])
-            tasks_s = (pc.sum(summed["task_ms"]).as_py() or 0) / 1000
-            between = between_maps(seconds, ended, tasks_s, start_s)
+        between = _between_maps(rows, seconds, start_s)
     if not np.isfinite(rate).all():
         return None
     return Course(
@@ -159,6 +151,27 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         roles=dict(roles(rows[tables.NODES])),
         between=between,
     )
+
+
+def _of_job(
+    about: Mapping[Any, Any], found: Mapping[Place, Array], seconds: Seconds
+) -> tuple[Series, float]:
+    """Series that concern a TestDFSIO job, and its own share of what HDFS moved."""
+    own = own_share(about, found)
+    series = {place: of for place, of in found.items() if place.quantity not in OF_TABLES}
+    others = np.full(seconds.count, 100 * (1 - own))
+    series[Place("hdfs_share_of_others", "", "HDFS")] = others
+    return Series.of(series, seconds.count), own
+
+
+def _between_maps(rows: Rows, seconds: Seconds, start_s: float) -> Mask:
+    """The seconds between two waves of a job's maps; empty if its attempts are unknown."""
+    attempts, summed = rows[tables.MAP_ATTEMPTS], rows[tables.DFSIO_IO]
+    if attempts is None or summed is None:
+        return np.zeros(0, bool)
+    ended = attempts.to_pandas().dropna(subset=["start_epoch_s", "finish_epoch_s"])
+    tasks_s = (pc.sum(summed["task_ms"]).as_py() or 0) / 1000
+    return between_maps(seconds, ended, tasks_s, start_s)
 
 
 def _bytes_moved(series: Series) -> Array:

@@ -76,7 +76,7 @@ class Seconds:
         return _Spread(list(zip(*reversed(keys), strict=True)), matrices)
 
     def placed(self, values: pd.Series[float]) -> Array:
-        """By second; NaN where there is none."""
+        """The values (indexed by second) of all seconds; NaN where there is none."""
         found: Array = values.reindex(pd.RangeIndex(self.first, self.first + self.count)).to_numpy(
             float
         )

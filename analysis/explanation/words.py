@@ -81,6 +81,6 @@ def compared(place: Place, value: float, usual: float, among: str) -> str:
 
 
 def several(texts: list[str]) -> str:
-    """At most MOST of them; how many more."""
+    """The first MOST texts, and the number of the others."""
     more = len(texts) - MOST
     return ", ".join(texts[:MOST]) + (f", and {more} more" if more > 0 else "")

@@ -5,7 +5,7 @@ A run, its analysis and its rehearsals ask this, so that all of them leave the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from math import sqrt
@@ -16,14 +16,16 @@ import numpy as np
 from density_study.analysis.findings import claims
 from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.best_density import conclusion
+from density_study.analysis.findings.budget import most_repetitions
 from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.noise_seen import Measured
 from density_study.analysis.findings.power_of_design import looks_of, unequal_in
-from density_study.analysis.findings.primary import Asked, asked
+from density_study.analysis.findings.primary import Comparisons, asked
 from density_study.analysis.findings.question import Cell, Evidence, Question
-from density_study.analysis.findings.question_power import needed
+from density_study.analysis.findings.question_power import PlannedQuestion, needed
 from density_study.analysis.statistics.difference import Difference, difference
 from density_study.analysis.statistics.looks import Looks
-from density_study.analysis.statistics.power import MIN_UNITS
+from density_study.analysis.statistics.power import MAX_UNITS, MIN_UNITS
 from density_study.analysis.summary.summary import Finding, Look, TestCaseSummary
 from density_study.cluster.model.isolation import isolation_of
 from density_study.workloads.planning.plan import Plan
@@ -31,6 +33,8 @@ from density_study.workloads.study.hypotheses import Hypotheses
 
 HOPELESS = 0.05
 """A comparison that the last look decides with a smaller chance is not worth its time."""
+LEAST_NOISE = 1e-4
+"""Builds that seem to vary less than 0.01 % are rounded, or made up."""
 Pairs = list[tuple[Question, Finding]]
 
 
@@ -52,8 +56,9 @@ def ran(plan: Plan, spared: Collection[str], last: int) -> Mapping[Cell, int]:
     """In how many of the repetitions up to `last` each test case of a variant was not spared."""
     blocks: dict[Cell, set[int]] = {}
     for step in plan.trials:
-        if step.test_case and step.overhead_pair is None and step.repetition <= last:
-            found = blocks.setdefault((step.test_case.id, plan.builds[step.build]), set())
+        cell = plan.cell(step)
+        if cell and step.overhead_pair is None and step.repetition <= last:
+            found = blocks.setdefault(cell, set())
             if step.trial not in spared:
                 found.add(step.repetition)
     return {cell: len(repetitions) for cell, repetitions in blocks.items()}
@@ -101,17 +106,37 @@ def standing(evidence: Evidence, hypotheses: Hypotheses) -> Standing:
     return Standing(tuple(answered), tuple(hopeless), still)
 
 
+def last_needed(
+    questions: Sequence[PlannedQuestion], measured: Mapping[str, Measured], plan: Plan, paid: int
+) -> int | None:
+    """The last repetition that the questions need by the noise of the first ones, at least the planned one,
+    at most the last one that is `paid` by the budget. None: the plan has no reserve.
+
+    It depends only on the noise: residuals of normal data are independent of their means, so that no chance
+    effect asks for more repetitions, or for fewer. What remains is that a variance which is small by chance
+    asks for fewer and stays in the test (J. Wittes and E. Brittain, Statistics in Medicine 9 (1990)). Looks
+    share the error as if they did not overlap, which leaves more room than that takes: a test draws it.
+    """
+    bounds = plan.precise
+    if bounds is None or bounds.planned is None:
+        return None
+    room = min(bounds.at_most, paid)
+    enough = [
+        one.needs(max(LEAST_NOISE, measured[one.name].noise))
+        for one in questions
+        if one.name in measured and not one.obstacle
+    ]
+    wanted = max((most_repetitions(needs or MAX_UNITS) for needs in enough), default=0)
+    return max(bounds.planned, min(room, wanted))
+
+
 def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:
     """The trials after this repetition that no open question needs."""
     wanted = needed(plan, now.cells)
     bounds = plan.precise
     last = bounds.at_most if bounds else plan.repetitions  # a person asked for those beyond
     later = [step for step in plan.trials if after < step.repetition <= last]
-    kept = {
-        step.trial
-        for step in later
-        if step.test_case and (step.test_case.id, plan.builds[step.build]) in wanted
-    }
+    kept = {step.trial for step in later if plan.cell(step) in wanted}
     return tuple(str(step.trial) for step in later if step.trial not in kept)
 
 
@@ -136,7 +161,7 @@ def _name(pair: tuple[Question, Finding]) -> str:
     return pair[0].name
 
 
-def _is_answered(name: str, pairs: Pairs, every: Asked) -> bool:
+def _is_answered(name: str, pairs: Pairs, every: Comparisons) -> bool:
     if name == BEST_DENSITY:  # its pairs are in the order of the candidates
         found = iter(finding for _, finding in pairs)
         return all(
@@ -162,7 +187,7 @@ def _still(name: str, pairs: Pairs, evidence: Evidence, looks: Looks) -> Iterato
 
 
 def _chance(question: Question, looks: Looks) -> float:
-    """That the last look decides it."""
+    """The probability that the last look decides the question."""
     variants = (question.later,) if question.reference else (question.first, question.later)
     units = min(map(len, variants))
     if units < MIN_UNITS or min(map(min, variants)) <= 0:

@@ -42,8 +42,11 @@ class CellCost:
     shared: tuple[tuple[Hashable, float], ...] = ()
 
 
+Costs = Mapping[Cell, CellCost]
+
+
 @dataclass(frozen=True)
-class Asked:
+class QuestionCells:
     """A question, and the cells that it needs, with those that write their data."""
 
     question: PlannedQuestion
@@ -51,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Noise:
+class WindowNoise:
     """Standard deviations of logarithms: between builds of a repetition, and of a second's rate."""
 
     between: float
@@ -83,10 +86,10 @@ def most_repetitions(fitting: int) -> int:
 
 
 def best_design(
-    asked: Sequence[Asked],
-    costs: Mapping[Cell, CellCost],
+    asked: Sequence[QuestionCells],
+    costs: Costs,
     build_s: float,
-    noise: Noise,
+    noise: WindowNoise,
     budget_s: float,
 ) -> Design | None:
     """None if not even one question fits with five repetitions. `build_s`: bring-up and tear-down."""
@@ -117,7 +120,7 @@ def best_design(
 
 
 def least_s(
-    asked: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+    asked: Sequence[QuestionCells], costs: Costs, build_s: float, noise: WindowNoise
 ) -> float:
     """Seconds of the least that `best_design` finds a design for: five repetitions of one question, with the
     shortest windows."""
@@ -130,7 +133,7 @@ def least_s(
 
 
 def _shares(
-    able: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+    able: Sequence[QuestionCells], costs: Costs, build_s: float, noise: WindowNoise
 ) -> set[float]:
     return {*SHARES, *(_optimal_share(one.cells, costs, build_s, noise) for one in able)}
 
@@ -139,7 +142,7 @@ def _rank(design: Design) -> tuple[float, float, float]:
     return design.value, -design.seconds, design.share
 
 
-def _subsets(able: Sequence[Asked]) -> Iterator[tuple[Asked, ...]]:
+def _subsets(able: Sequence[QuestionCells]) -> Iterator[tuple[QuestionCells, ...]]:
     """The largest first."""
     sizes = range(len(able), 0, -1)
     if len(able) <= MAX_EXHAUSTIVE:
@@ -151,7 +154,7 @@ def _subsets(able: Sequence[Asked]) -> Iterator[tuple[Asked, ...]]:
 
 
 def _optimal_share(
-    cells: Collection[Cell], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+    cells: Collection[Cell], costs: Costs, build_s: float, noise: WindowNoise
 ) -> float:
     """The classical optimum of nested sampling, as a share of the longest window; 1 without windows."""
     windows = [costs[cell].window_s for cell in cells if costs[cell].window_s]
@@ -161,14 +164,12 @@ def _optimal_share(
     return min(1.0, optimal_units(around_s, 1.0, noise.between, noise.second) / max(windows))
 
 
-def _least_share(cells: Iterable[Cell], costs: Mapping[Cell, CellCost]) -> float:
+def _least_share(cells: Iterable[Cell], costs: Costs) -> float:
     windows = [costs[cell].window_s for cell in cells if costs[cell].window_s]
     return min(1.0, SHORTEST_S / min(windows)) if windows else 1.0
 
 
-def repetition_s(
-    cells: Iterable[Cell], costs: Mapping[Cell, CellCost], build_s: float, share: float
-) -> float:
+def repetition_s(cells: Iterable[Cell], costs: Costs, build_s: float, share: float) -> float:
     """Seconds of one repetition of these cells, with this share of their windows."""
     total, shared = 0.0, dict[tuple[str, Hashable], float]()
     variants = set()
@@ -183,7 +184,7 @@ def repetition_s(
 
 
 def _fitted(
-    subset: Sequence[Asked],
+    subset: Sequence[QuestionCells],
     cells: frozenset[Cell],
     names: Sequence[str],
     share: float,
@@ -214,14 +215,12 @@ def _fitted(
     return design(low)
 
 
-def _spread(
-    question: PlannedQuestion, costs: Mapping[Cell, CellCost], share: float, noise: Noise
-) -> float:
+def _spread(question: PlannedQuestion, costs: Costs, share: float, noise: WindowNoise) -> float:
     windows = [share * costs[cell].window_s for cell in question.cells if costs[cell].window_s]
     if not windows:
         return noise.between
     return spread_of_build(noise.between, noise.second, min(windows))
 
 
-def _cells(subset: Iterable[Asked]) -> frozenset[Cell]:
+def _cells(subset: Iterable[QuestionCells]) -> frozenset[Cell]:
     return frozenset[Cell]().union(*(one.cells for one in subset))

@@ -33,6 +33,7 @@ from density_study.analysis.findings.question import (
     Rule,
 )
 from density_study.analysis.findings.variants import (
+    TAIL,
     Pair,
     Points,
     cells,
@@ -55,7 +56,6 @@ MEASURES = {
     "cpu": "used CPU of the hosts",
     "recovery": "time to recover from a fault",
 }
-TAIL = 99.0  # the percentile of latency effects
 SLOWER = {"rate": FALLS, "latency": RISES}
 
 

@@ -1,4 +1,5 @@
-"""How much each comparison of a study varied in earlier runs: what its next run can detect follows from that.
+"""How much each comparison of a study varied in earlier runs, and each question in the first repetitions of a
+run: what the next ones can detect follows from that.
 
 Latencies vary more than rates, and one test case more than another. A spread pooled over all of them would
 promise of the noisiest comparison what only the quietest can do.
@@ -7,9 +8,12 @@ promise of the noisiest comparison what only the quietest can do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import sqrt
 from statistics import variance
+
+from scipy import special
 
 from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Evidence, Question
@@ -23,6 +27,34 @@ POOLED = 4
 know a spread to within a factor of 2.9."""
 Seen = tuple[float, float]
 """Variance of one build's logarithm around its repetition, and degrees of freedom."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Standard deviation of a build's logarithm around its variant and repetition, and its 95 %
+    interval."""
+
+    noise: float
+    low: float
+    high: float
+
+
+def noise_of_questions(evidence: Evidence, hypotheses: Hypotheses) -> Mapping[str, Measured]:
+    """The noise of each question with two builds of two variants, pooled over its comparisons. What the
+    variants differ by does not enter it."""
+    by_name: dict[str, list[Seen]] = {}
+    for one in asked(evidence, hypotheses).main:
+        if seen := _seen(one, evidence.repetitions):
+            by_name.setdefault(one.name, []).append(seen)
+    return {name: _measured(seen) for name, seen in by_name.items()}
+
+
+def _measured(seen: Sequence[Seen]) -> Measured:
+    """Comparisons share builds, so the interval is that of the one with the fewest."""
+    noise, freedom = _pooled(seen), min(one for _, one in seen)
+    # (n - 1) s^2 / sigma^2 has a chi-squared distribution
+    low, high = (noise * sqrt(freedom / special.chdtri(freedom, tail)) for tail in (0.025, 0.975))
+    return Measured(noise, float(low), float(high))
 
 
 def noise_seen(summaries: Sequence[Summary], hypotheses: Hypotheses) -> Mapping[str, float]:

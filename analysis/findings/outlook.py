@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from density_study.analysis.findings.power_of_design import SPREADS, Noise
+from density_study.analysis.findings.power_of_design import SPREADS, SeenNoise
 from density_study.analysis.findings.question_power import PlannedQuestion, needed, seconds_of
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan
@@ -41,16 +41,18 @@ class Outlook:
     at: tuple[AtNoise, ...]
 
 
-def outlooks(questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise) -> tuple[Outlook, ...]:
+def outlooks(
+    questions: Sequence[PlannedQuestion], plan: Plan, noise: SeenNoise
+) -> tuple[Outlook, ...]:
     """For each question, at three levels of noise and at that of earlier runs, or only at theirs if they tell
     the comparisons apart."""
-    levels: list[float | Noise] = [noise] if noise.own else list(SPREADS)
+    levels: list[float | SeenNoise] = [noise] if noise.own else list(SPREADS)
     if noise.seen and not noise.own:
         levels = list(dict.fromkeys((*levels, noise.paired)))
     return tuple(_outlook(one, plan, levels) for one in questions)
 
 
-def _outlook(one: PlannedQuestion, plan: Plan, levels: Sequence[float | Noise]) -> Outlook:
+def _outlook(one: PlannedQuestion, plan: Plan, levels: Sequence[float | SeenNoise]) -> Outlook:
     mine, n = needed(plan, one.cells), plan.repetitions
     return Outlook(
         one.name,
@@ -64,14 +66,14 @@ def _outlook(one: PlannedQuestion, plan: Plan, levels: Sequence[float | Noise]) 
     )
 
 
-def _at(one: PlannedQuestion, repetitions: int, level: float | Noise) -> AtNoise:
+def _at(one: PlannedQuestion, repetitions: int, level: float | SeenNoise) -> AtNoise:
     noise = level if isinstance(level, float) else None
     power, detects = one.power(repetitions, level), one.detects(repetitions, level)
     return AtNoise(noise, power, one.needs(level), detects)
 
 
 def notes(
-    questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise, declared: bool
+    questions: Sequence[PlannedQuestion], plan: Plan, noise: SeenNoise, declared: bool
 ) -> Iterator[str]:
     """Where the questions and the noise come from, what cannot be decided, and what the rest costs."""
     if not declared:
@@ -85,12 +87,11 @@ def notes(
         unknown = "unknown before a first run on these hosts, so power is given for three levels"
         yield f"noise: {noise.source if noise.seen else unknown}"
     spent = needed(plan, {cell for one in questions for cell in one.cells})
-    every = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
-    if rest := every - spent:
+    if rest := plan.cells - spent:
         rest_s = plan.estimate_s - seconds_of(plan, spent)
         yield (
-            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
-            "curves and numbers without a verdict; `leave_out` omits them"
+            f"measured, not tested: {len(rest)} of {len(plan.cells)} test cases by variant, "
+            f"{duration(rest_s)}: curves and numbers without a verdict; `leave_out` omits them"
         )
 
 

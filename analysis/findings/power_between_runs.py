@@ -10,7 +10,7 @@ from math import exp, hypot, log, sqrt
 
 from scipy import special
 
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.statistics.power import (
     ALPHA,
     FALSE_ALARM,
@@ -49,12 +49,12 @@ def least_drop(study: Study, plan: Plan, spread: float, night: float, repetition
     return 1 - exp(-needed - float(special.ndtri(POWER)) * error)
 
 
-def regressions(study: Study, plan: Plan, noise: Noise) -> Iterator[str]:
+def regressions(study: Study, plan: Plan, noise: SeenNoise) -> Iterator[str]:
     """The regressions that the study's runs can name, by the night effect, which nobody knows beforehand."""
     if study.compare is None:
         return
     drops = ", ".join(
-        f"{least_drop(study, plan, noise.spread, night, _repetitions(plan)):.1%} at {night:.1%}"
+        f"{least_drop(study, plan, noise.spread, night, plan.least_repetitions):.1%} at {night:.1%}"
         for night in NIGHTS
     )
     yield (
@@ -63,12 +63,12 @@ def regressions(study: Study, plan: Plan, noise: Noise) -> Iterator[str]:
     )
 
 
-def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
+def check_can_detect(study: Study, plan: Plan, where: str, noise: SeenNoise) -> None:
     """InputError if a run cannot detect twice the study's tolerance even where all nights are equal."""
     if study.compare is None:
         return
     wanted = min(2 * study.compare.tolerance, 0.99)
-    repetitions = _repetitions(plan)
+    repetitions = plan.least_repetitions
 
     def detectable(builds: int) -> float:
         return least_drop(study, plan, noise.spread, 0.0, builds)
@@ -84,7 +84,3 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
         f"{where}, key compare",
         f"use {more}a larger tolerance, or fewer comparisons.",
     )
-
-
-def _repetitions(plan: Plan) -> int:
-    return plan.precise.at_least if plan.precise else plan.repetitions

@@ -26,7 +26,7 @@ SPREADS = (0.025, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Noise:
+class SeenNoise:
     """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
     is left of it in one repetition, after what the repetition has in common; None: as much. own: that of
     comparisons, by their id or measure; second: that of a second's rate; as far as earlier runs show them."""
@@ -58,12 +58,12 @@ def looks_of(plan: Plan) -> Looks | None:
     bounds = plan.precise
     if bounds is None or bounds.until is not None:
         return None
-    return Looks(bounds.at_least, bounds.at_most)
+    return Looks(bounds.at_least, bounds.last)
 
 
 def imagined(study: Study, plan: Plan) -> Evidence:
     """What the plan's run will compare, if nothing goes wrong: its test cases on their variants."""
-    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    ran = plan.cells
     test_cases = tuple(
         # only how many there are matters; a latency violates no SLO
         made_up(topology, test_case, (1e-9,) * plan.repetitions)

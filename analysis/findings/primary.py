@@ -26,7 +26,7 @@ _BY_NAME = frozenset(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Comparisons:
     """Every comparison of a run: `standard` ones and hypotheses, the pairs of `best` densities, the parts of
     each claim. `every` has them in this order, marked. names: those of the study's questions."""
 
@@ -41,7 +41,7 @@ class Asked:
         return tuple(question for question in self.every if question.main)
 
 
-def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
+def asked(evidence: Evidence, hypotheses: Hypotheses) -> Comparisons:
     """Test cases of unknown density or disk type are compared only where a study compares clusters by
     name."""
     compared = replace(evidence, test_cases=comparable(evidence.test_cases))
@@ -56,7 +56,7 @@ def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
         evidence.in_blocks(replace(question, main=question.name in main)) for question in every
     )
     best = tuple(replace(one, main=BEST_DENSITY in main) for one in best)
-    return Asked(standard, best, claimed, marked, main)
+    return Comparisons(standard, best, claimed, marked, main)
 
 
 def names(

@@ -100,35 +100,35 @@ SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 @dataclass(frozen=True)
 class Evidence:
-    """The input of all findings. `emulated`: the emulated disks; `emulated_guests`: VMs ran without
-    hardware virtualization. `sequential`: the repetitions ended when the answer was precise enough. `looks`:
-    those of each question ended when it was answered. ran: in how many repetitions each test case of a
-    variant was to run; empty: in all.
-
-    unequal: in what facts the hosts of one variant differ from those that it does not share with the other.
-    differences: how two variants' disclosures differ beyond what the study declares (method 23).
-    declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
-    variants differ, which is not a difference of density or disk type. bounds: test case and topology of each
-    search that ended before its answer and a rejected load were one step apart. without_read_ahead:
-    topologies whose DataNodes do not read ahead from HDDs. of_others: somebody else built the clusters, so
-    that nobody knows how their memory is divided.
-    """
+    """The input of all findings."""
 
     test_cases: tuple[TestCaseSummary, ...]
     repetitions: int
     isolation: Isolation
     emulated: frozenset[str] = frozenset()
+    """Disk types that an I/O limit or memory emulates."""
     emulated_guests: bool = False
+    """VMs ran without hardware virtualization."""
     differences: Differences = lambda _first, _later: ()
+    """How the disclosures of two variants differ beyond what the study declares (method 23)."""
     declared: Differences = lambda _first, _later: ()
+    """How two variants differ by what the study declares."""
     confounds: Differences = lambda _first, _later: ()
+    """Versions in which the existing clusters of two variants differ, besides density and disk type."""
     unequal: Differences = lambda _first, _later: ()
+    """Facts in which hosts of one variant differ from hosts that it does not share with the other."""
     sequential: bool = False
+    """The repetitions ended when the answer was precise enough."""
     looks: Looks | None = None
+    """When the questions are looked at, if the repetitions of each end with its answer."""
     ran: Mapping[Cell, int] = field(default_factory=dict)
-    bounds: frozenset[tuple[str, str]] = frozenset()
+    """In how many repetitions each test case of a variant was to run; empty: in all."""
+    bounds: frozenset[Cell] = frozenset()
+    """Searches that ended before their answer and a rejected load were one step apart."""
     without_read_ahead: frozenset[str] = frozenset()
+    """Topologies whose DataNodes do not read ahead from HDDs."""
     of_others: bool = False
+    """Others built the clusters: how their memory is divided is unknown."""
 
     @property
     def interval(self) -> IntervalOf:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 
-from density_study.analysis.findings.power_of_design import SPREADS, Noise, imagined, looks_of
+from density_study.analysis.findings.power_of_design import SPREADS, SeenNoise, imagined, looks_of
 from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Cell, Question
 from density_study.analysis.statistics.power import (
@@ -59,7 +59,7 @@ class PlannedQuestion:
             (why for one in self.comparisons for why in (*one.refused, *one.obstacles)), None
         )
 
-    def power(self, repetitions: int, noise: float | Noise) -> float:
+    def power(self, repetitions: int, noise: float | SeenNoise) -> float:
         """At least the chance that all of its comparisons get their right verdicts, if the true ratios are
         those planned for."""
         if self.obstacle:
@@ -67,7 +67,7 @@ class PlannedQuestion:
         chances = (self._power(one, repetitions, noise) for one in self.comparisons)
         return max(0.0, 1 - sum(1 - chance for chance in chances))
 
-    def _power(self, one: Question, repetitions: int, noise: float | Noise) -> float:
+    def _power(self, one: Question, repetitions: int, noise: float | SeenNoise) -> float:
         ratio = one.rule.planned(self.wanted)
         error = _error(one, repetitions, noise)
         errors = fixed_errors(repetitions, self.of * self.looks)
@@ -75,7 +75,7 @@ class PlannedQuestion:
             errors = partial(_sequence, repetitions, self.of)
         return power_of_rule((one.rule.low, one.rule.high), ratio, repetitions, error, errors)
 
-    def detects(self, repetitions: int, noise: float | Noise) -> float | None:
+    def detects(self, repetitions: int, noise: float | SeenNoise) -> float | None:
         """The smallest ratio above 1 that every comparison detects with a power of 80 %, as a report has it
         after these repetitions. None with fewer than five, and where repetitions end by a width."""
         if repetitions < MIN_UNITS or self.sequential or not self.comparisons:
@@ -84,7 +84,7 @@ class PlannedQuestion:
         error = max(_error(one, repetitions, noise) for one in self.comparisons)
         return detectable(repetitions - 1, error, tests)
 
-    def needs(self, noise: float | Noise) -> int | None:
+    def needs(self, noise: float | SeenNoise) -> int | None:
         """The fewest repetitions with a power of 80 %; None beyond 1000, or if none is enough."""
         if self.power(MAX_UNITS, noise) < POWER:
             return None
@@ -95,9 +95,9 @@ class PlannedQuestion:
         return low
 
 
-def _error(one: Question, repetitions: int, noise: float | Noise) -> float:
+def _error(one: Question, repetitions: int, noise: float | SeenNoise) -> float:
     """For the logarithm of a paired difference; a level has one variant, a ratio of ratios four."""
-    spread = noise.of(one) if isinstance(noise, Noise) else noise
+    spread = noise.of(one) if isinstance(noise, SeenNoise) else noise
     return spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
 
 
@@ -134,8 +134,7 @@ def asked_of_plan(study: Study, plan: Plan) -> Hypotheses:
 
 def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
     """The cells, and those on the same variants that write their data or measure the rate they target."""
-    found = set(cells)
-    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    found, ran = set(cells), plan.cells
     test_cases = {step.test_case.id: step.test_case for step in plan.trials if step.test_case}
     waiting = list(found)
     while waiting:
@@ -159,10 +158,7 @@ def seconds_of(plan: Plan, cells: frozenset[Cell]) -> float:
 
 
 def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) -> bool:
-    topology = plan.builds[step.build]
-    if step.test_case is None:
-        return topology in variants
-    return (step.test_case.id, topology) in cells
+    return plan.cell(step) in cells if step.test_case else plan.builds[step.build] in variants
 
 
 def _check_names(study: Study, plan: Plan, where: str) -> None:
@@ -178,7 +174,7 @@ def _check_names(study: Study, plan: Plan, where: str) -> None:
             )
 
 
-def check_can_decide(study: Study, plan: Plan, where: str, noise: Noise) -> None:
+def check_can_decide(study: Study, plan: Plan, where: str, noise: SeenNoise) -> None:
     """InputError if the study declares questions and none of them can be decided: with a power of 80 %, at
     the noise that earlier runs show, or else the lowest that is planned for."""
     if not (study.questions or study.expect):

@@ -43,7 +43,7 @@ def _heaps(first: Topology, later: Topology) -> Iterator[str]:
 
 
 def _clients(first: Topology, later: Topology) -> Iterator[str]:
-    """On the bare host, so are they."""
+    """Why the variants' clients differ: those of a bare host run on it as well."""
     kinds = [topology.isolation.facts for topology in (first, later)]
     if kinds[0].own_address != kinds[1].own_address:
         words = " -> ".join(

@@ -16,6 +16,8 @@ from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 Points = tuple[float, ...]
 Pair = tuple[TestCaseSummary, TestCaseSummary]
+TAIL = 99.0
+"""The percentile of latencies that are compared."""
 
 
 def cells(*entries: TestCaseSummary) -> tuple[tuple[str, str], ...]:

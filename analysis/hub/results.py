@@ -22,7 +22,7 @@ from density_study.analysis.comparison.history import (
     read_comparison,
     read_summary,
 )
-from density_study.analysis.comparison.numbers import TAIL
+from density_study.analysis.findings.variants import TAIL
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.hub.kept import Kept, digest, status
 from density_study.analysis.summary.disclosure import DURABILITY
@@ -185,7 +185,7 @@ def _compared(folder: Path) -> tuple[str, tuple[Change, ...]]:
 
 
 def _without_the_rest(summary: Summary) -> Summary:
-    """With what trends, change points and open regressions use."""
+    """The summary with only the fields that trends, change points and open regressions use."""
     defaults = {
         name: field.get_default(call_default_factory=True)
         for name, field in Summary.model_fields.items()

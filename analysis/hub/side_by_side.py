@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from density_study.analysis.comparison.compare import Change, RunComparison
 from density_study.analysis.comparison.declared import Declared
-from density_study.analysis.comparison.numbers import TAIL, number_id
-from density_study.analysis.findings.variants import latency, main_operation
+from density_study.analysis.comparison.numbers import number_id
+from density_study.analysis.findings.variants import TAIL, latency, main_operation
 from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.figure import Column, DataTable, Figure, columns
 from density_study.analysis.report.charts.observations import View

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from density_study.analysis.findings import findings
 from density_study.analysis.findings.answered import (
     Standing,
     evidence_of,
+    last_needed,
     ran,
     spared_by,
     standing,
 )
+from density_study.analysis.findings.noise_seen import noise_of_questions
 from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.question import Cell
+from density_study.analysis.findings.question_power import PlannedQuestion
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.hypotheses import Hypotheses
@@ -31,11 +35,19 @@ class Course:
 
 
 def course_of(
-    plan: Plan, asked: Hypotheses, test_cases: TestCases, budget_s: float | None = None
+    plan: Plan,
+    asked: Hypotheses,
+    test_cases: TestCases,
+    budget_s: float | None = None,
+    questions: Sequence[PlannedQuestion] = (),
 ) -> Course:
     """`test_cases`: with the points of every repetition of the plan, of which it may not need all.
-    `budget_s`: no repetition begins that would end later; None: all that questions need."""
+    `budget_s`: no repetition begins that would end later; None: all that questions need. `questions`: those
+    that a reserve is for."""
     spared = frozenset[str]()
+    if reserve := plan.after(plan.planned):
+        plan = _replanned(plan, asked, test_cases, budget_s, questions)
+        spared = frozenset(reserve).intersection(plan.after(plan.planned))
     if looks := looks_of(plan):
         for after in range(looks.first, looks.last):
             seen = _up_to(test_cases, ran(plan, spared, after))
@@ -48,6 +60,19 @@ def course_of(
                 break
         test_cases = _up_to(test_cases, ran(plan, spared, plan.repetitions))
     return Course(findings(evidence_of(plan, test_cases, spared), asked), seconds_of(plan, spared))
+
+
+def _replanned(
+    plan: Plan,
+    asked: Hypotheses,
+    test_cases: TestCases,
+    budget_s: float | None,
+    questions: Sequence[PlannedQuestion],
+) -> Plan:
+    first = _up_to(test_cases, ran(plan, (), plan.pilot))
+    seen = evidence_of(plan, first, (), plan.pilot)
+    paid = plan.paid_by(inf if budget_s is None else budget_s)
+    return plan.replanned(last_needed(questions, noise_of_questions(seen, asked), plan, paid))
 
 
 def seconds_of(plan: Plan, spared: Collection[str], last: int | None = None) -> float:

@@ -83,7 +83,7 @@ class Decisions:
         return tuple(self._row(question, members) for question, members in asked.items())
 
     def _row(self, question: str, members: Sequence[Decision]) -> Row:
-        """A claim stands for its parts."""
+        """The row of a question; a claim among its decisions stands for the claim's parts."""
         claims = [one for one in members if one.is_claim]
         among = claims or members
         known = [one.right for one in among if one.truth in _CLAIMED]

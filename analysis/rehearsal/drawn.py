@@ -26,8 +26,8 @@ from density_study.workloads.simulated.models import model_of
 from density_study.workloads.simulated.outcome import Outcome, percentile_s
 from density_study.workloads.study.registry import kind_of
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.facts.latency import PERCENTILES
 
-PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 Speeds = NDArray[np.float64]
 
 
@@ -54,7 +54,7 @@ class Drawing:
         return sum(cell.test_case.sought is not None for cell in self._cells)
 
     def truth(self) -> tuple[TestCaseSummary, ...]:
-        """Without noise."""
+        """The test cases as they are in the model, without noise."""
         return self._test_cases(SILENT, 0)
 
     def test_cases(self, seed: int) -> tuple[TestCaseSummary, ...]:
@@ -92,7 +92,7 @@ def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
 
 
 def _outcome(rehearsal: Rehearsal, topology: Topology, test_case: TestCase) -> Outcome:
-    """Without noise."""
+    """What the model predicts for a test case, without noise."""
     declared = rehearsal.effects.log_speed(topology, test_case.mode_name)
     return model_of(test_case).outcome(rehearsal, topology, test_case, declared)
 

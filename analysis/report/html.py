@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["prose"] = _prose
+    environment.filters["quoted"] = shlex.quote
     return environment
 
 

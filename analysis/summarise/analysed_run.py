@@ -163,7 +163,7 @@ class AnalysedRun:
         return unequal_facts(self._of(first, "facts"), self._of(later, "facts"), same_disks)
 
     def declared_between(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-        """By what the study declares, and what moves along with it."""
+        """How the variants differ by what the study declares, and by what follows from that."""
         names = first.topology, later.topology
         a, b = (self.topologies[name] for name in names)
         return (

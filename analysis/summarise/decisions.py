@@ -46,7 +46,7 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
             answer=answer,
             comparisons=len(one.comparisons),
             repetitions=have,
-            power=one.power(have if is_open else plan.repetitions, spread),
+            power=one.power(have if is_open else plan.planned, spread),
             noise=spread,
             hours=seconds / 3600,
             why_not=_why_not(one, mine) if is_open else None,
@@ -87,11 +87,7 @@ def _why_not(one: PlannedQuestion, mine: Sequence[Finding]) -> str:
 def _seconds(plan: Plan, cells: frozenset[Cell], took: Mapping[int, float]) -> float:
     """Seconds of these test cases with the bring-ups and tear-downs of their builds. What two questions share
     counts for both."""
-    trials = [
-        step
-        for step in plan.trials
-        if step.test_case and (step.test_case.id, plan.builds[step.build]) in cells
-    ]
+    trials = [step for step in plan.trials if plan.cell(step) in cells]
     builds = {step.build for step in trials if step.index in took}
     around = (step for step in plan.steps if step.trial is None and step.build in builds)
     return sum(took.get(step.index, 0.0) for step in (*trials, *around))

@@ -152,7 +152,7 @@ def _binned(
 
 
 def _streamed(steps: list[tuple[str, ExecNodeOptions]]) -> pa.Table:
-    """Batch by batch."""
+    """The result of the steps, which Arrow computes batch by batch."""
     # one thread: the order of additions changes the last digits of a sum
     declared = [Declaration(name, options) for name, options in steps]
     return Declaration.from_sequence(declared).to_table(use_threads=False)

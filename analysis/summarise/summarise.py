@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
@@ -16,7 +16,7 @@ from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.answered import path_to_answers, ran
 from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.precision import compared, path
-from density_study.analysis.findings.question import Cell, interval_of
+from density_study.analysis.findings.question import interval_of
 from density_study.analysis.findings.question_power import asked_of_plan
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -39,17 +39,18 @@ from density_study.analysis.summary.summary import (
     BuildSummary,
     FlameGraph,
     Precision,
+    SearchSummary,
     Summary,
     SummaryWarning,
 )
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.isolation import isolation_of
+from density_study.cluster.model.isolation import Isolation, isolation_of
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event, QuestionsLeft, RepetitionsEnded
+from density_study.cluster.state.events import Event, NoiseMeasured, QuestionsLeft, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.own_runs import STUDY
 from density_study.workloads import tables
-from density_study.workloads.execution.run import spared_trials, spec_of, study_of
+from density_study.workloads.execution.run import as_replanned, spared_trials, spec_of, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
@@ -82,49 +83,28 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     """
     at = data or run_root
     run = AnalysedRun.read(at)
-    plan = _plan(run_root)
+    plan, journal = _plan(run_root), Journal(run_root / JOURNAL)
+    spared = spared_trials(journal)
     first, built, spec = run.manifests[0], tuple(run.topologies.values()), _spec(run_root)
     isolation = isolation_of(topology.isolation for topology in built)
     divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
-    looks = looks_of(plan) if plan else None
-    sequential = plan is not None and plan.precise is not None and looks is None
-    test_cases = case_summaries(run, interval_of(sequential, looks))
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     sought = search_summaries(run)
-    evidence = Evidence(
-        test_cases,
-        run.repetitions,
-        divided.isolation,
-        run.emulated,
-        any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
-        run.incomparable_variants,
-        run.declared_between,
-        run.confounds,
-        run.unequal,
-        sequential=sequential,
-        looks=looks,
-        ran=_ran(plan, run_root, run.repetitions) if looks else {},
-        bounds=frozenset((one.test_case, one.topology) for one in sought if not one.exact),
-        without_read_ahead=run.without_read_ahead,
-        of_others=any(isinstance(one, RecordedTopology) for one in run.topologies.values()),
-    )
+    evidence = _evidence(run, plan, spared, isolation, sought)
     earlier = earlier_attempts(run_root / "records")
     asked = hypotheses_of(run_root, plan)
     decided = findings(evidence, asked)
     simulated = simulated_warnings(str(divided.provider), run.disclosures.values())
     found = withheld(decided) if simulated else decided
-    topologies = run.topologies.values()
-    is_existing = any(map(is_joined, topologies))
-    between, within = between_and_within(run, at, test_cases)
-    answer = headline(evidence, len(trials), found, is_existing)
-    events = Journal(run_root / JOURNAL).events(Event)
+    between, within = between_and_within(run, at, evidence.test_cases)
+    answer = headline(evidence, len(trials), found, any(map(is_joined, built)))
+    events, planned = journal.events(Event), (one.trial for one in (plan.trials if plan else ()))
+    needed = [trial for trial in planned if trial and trial not in spared]
     limits = (
         *simulated,
-        *warnings(
-            run, trials, _planned(plan, run_root), costs, earlier, imported, uncopied_words(events)
-        ),
+        *warnings(run, trials, needed, costs, earlier, imported, uncopied_words(events)),
     )
     spent = time_spent(
         events,
@@ -145,10 +125,11 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         headline_test_case=answer.test_case,
         undecided=undecided(decided, evidence, limits, spent.total_s, spec),
         warnings=limits,
-        test_cases=test_cases,
+        test_cases=evidence.test_cases,
         findings=found,
         searches=sought,
-        precision=_precision(plan, run_root, evidence, asked),
+        precision=_precision(plan, journal, evidence, asked),
+        noise=next((one.words for one in reversed(events) if isinstance(one, NoiseMeasured)), None),
         trials=trials,
         builds=_builds(at),
         time=spent,
@@ -166,6 +147,34 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         plan=plan_beside(run_root),
     )
     return _with_decisions(run_root, plan, summary)
+
+
+def _evidence(
+    run: AnalysedRun,
+    plan: Plan | None,
+    spared: Collection[str],
+    isolation: Isolation,
+    searches: Sequence[SearchSummary],
+) -> Evidence:
+    looks = looks_of(plan) if plan else None
+    sequential = plan is not None and plan.precise is not None and looks is None
+    return Evidence(
+        case_summaries(run, interval_of(sequential, looks)),
+        run.repetitions,
+        isolation,
+        run.emulated,
+        any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
+        run.incomparable_variants,
+        run.declared_between,
+        run.confounds,
+        run.unequal,
+        sequential=sequential,
+        looks=looks,
+        ran=ran(plan, spared, run.repetitions) if plan and looks else {},
+        bounds=frozenset((one.test_case, one.topology) for one in searches if not one.exact),
+        without_read_ahead=run.without_read_ahead,
+        of_others=any(isinstance(one, RecordedTopology) for one in run.topologies.values()),
+    )
 
 
 def _with_decisions(root: Path, plan: Plan | None, summary: Summary) -> Summary:
@@ -223,34 +232,22 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
 
 def _plan(run_root: Path) -> Plan | None:
     path = run_root / "plan.json"
-    return read_plan(path) if path.exists() else None
-
-
-def _planned(plan: Plan | None, run_root: Path) -> Sequence[str]:
-    """Names of the planned trials without those that the run did not need; none where it has no plan."""
-    spared = spared_trials(Journal(run_root / JOURNAL))
-    trials = (step.trial for step in (plan.trials if plan else ()))
-    return [trial for trial in trials if trial and trial not in spared]
-
-
-def _ran(plan: Plan | None, run_root: Path, last: int) -> Mapping[Cell, int]:
-    return ran(plan, spared_trials(Journal(run_root / JOURNAL)), last) if plan else {}
+    return as_replanned(read_plan(path), Journal(run_root / JOURNAL)) if path.exists() else None
 
 
 def _precision(
-    plan: Plan | None, run_root: Path, evidence: Evidence, asked: Hypotheses
+    plan: Plan | None, journal: Journal, evidence: Evidence, asked: Hypotheses
 ) -> Precision | None:
     """None if the repetitions were fixed."""
     if plan is None or plan.precise is None:
         return None
     precise, until = plan.precise, plan.precise.until
-    journal = Journal(run_root / JOURNAL)
     ended = journal.last(RepetitionsEnded)
     have = evidence.repetitions
     why = "the run has not ended its repetitions"
     if ended is not None:
         why = f"after {ended.repetition} repetitions {ended.why}"
-    elif have >= precise.at_most:
+    elif have >= precise.last:
         why = f"{have} repetitions are the most that the study allows"
     if until is None:
         why = "; ".join(event.words for event in journal.events(QuestionsLeft)) or why
@@ -259,7 +256,7 @@ def _precision(
         looks = path(compared(evidence, asked), until)
     return Precision(
         at_least=precise.at_least,
-        at_most=precise.at_most,
+        at_most=precise.last,
         until=until,
         why=why,
         looks=tuple(looks),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
+from shlex import quote
 
 from density_study.analysis.findings import MIN_BUILDS, Evidence
 from density_study.analysis.findings.claims import is_whole
@@ -41,7 +42,7 @@ class _Repetitions:
             return words
         each_s = self.total_s / self.have if self.total_s and self.have else None
         takes = f", about {_rounded(each_s * more)}" if each_s else ""
-        return f"{words} (`study run {self.spec} --add-repetitions {more}`{takes})"
+        return f"{words} (`study run {quote(self.spec)} --add-repetitions {more}`{takes})"
 
 
 def undecided(

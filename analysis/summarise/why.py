@@ -58,10 +58,13 @@ def between_and_within(
     )
 
 
-def _threads(counted: pd.DataFrame) -> Mapping[str, int]:
-    """Threads of all clients together, by the id of the test case."""
-    known = counted.dropna(subset=["threads", "clients"])
+def _threads(counted: pd.DataFrame) -> Mapping[tuple[str, str], int]:
+    """Threads of all clients together, by topology and test case. None of those whose trials had several
+    numbers, as the probes of a search."""
+    known = counted.dropna(subset=["threads"]).groupby(["topology", "test_case"])["threads"]
+    least, most = known.min(), known.max()
+    same = least[least == most].reset_index()
     return {
-        str(test_case): int(threads * clients)
-        for test_case, threads, clients in known[["test_case", "threads", "clients"]].values
+        (str(topology), str(test_case)): int(threads)
+        for topology, test_case, threads in same[["topology", "test_case", "threads"]].values
     }

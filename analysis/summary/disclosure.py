@@ -37,6 +37,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "checknative": ("store", "stack.native"),
     "stacks.native": ("stack.native", "store"),
     "stacks.jars": ("stack.jars", "store"),
+    "stacks.zookeeper": ("stack.zookeeper", "store"),
     "files": _TOPOLOGY,
     "daemons": _TOPOLOGY,
     "listens_on_all_addresses": _TOPOLOGY,

@@ -449,6 +449,11 @@ class Summary(Frozen):
     precision: Precision | None = Field(
         None, description="null: the number of repetitions was fixed beforehand"
     )
+    noise: str | None = Field(
+        None,
+        description="what the first repetitions showed of the noise, and what the questions could then "
+        "expect; null: the run did not look",
+    )
     trials: tuple[TrialSummary, ...]
     builds: tuple[BuildSummary, ...]
     time: TimeSummary

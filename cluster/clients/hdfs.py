@@ -123,3 +123,15 @@ class Hdfs:
         """Histories (.jhist) of finished MapReduce jobs."""
         folder = self._given.history if self._given else f"{HISTORY_DIR}/intermediate"
         return self.glob(f"{folder}/*/*.jhist")
+
+    def fetch_histories(self, to: Path) -> list[str]:
+        """Fetch the histories into the folder `to`, each under the name of its job; returns their paths."""
+        found = self.job_histories()
+        for history in found:
+            job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
+            self.fetch(history, to / f"{job}.jhist")
+        return found
+
+    def clear_histories(self) -> None:
+        for history in self.job_histories():
+            self.delete(history)

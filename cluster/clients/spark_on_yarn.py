@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections import Counter
 from collections.abc import Mapping
 from importlib.util import find_spec
 from math import ceil
@@ -24,7 +25,8 @@ AM_HEAP_MIB = 256
 AM_MIB = 512
 # Half is heap (Spark needs at least 450 MiB); the other half is for Python, Arrow and the JVM itself.
 EXECUTOR_MIN_MIB = 1024
-EXECUTOR_MAX_MIB = 8192
+EXECUTOR_CORE_MIB = 4096
+"""At most, for each core of an executor."""
 EXECUTOR_MAX_CORES = 4  # YARN's default limit of cores per container
 
 
@@ -104,8 +106,9 @@ def driver_folder(cluster: Cluster) -> PurePath:
 
 
 def executors(topology: AnyTopology) -> dict[str, str]:
-    """One executor per worker node, as large as the smallest node's container limit minus the
-    ApplicationMaster, with the node's share of its host's cores. InputError if that is too little."""
+    """Executors of equal size on each worker node, as many as use its share of its host's cores: or Spark
+    would get more of a host with more nodes. They fill the smallest node's containers beside the
+    ApplicationMaster's, where YARN then has no room for those of others. InputError if that is too little."""
     if not isinstance(topology, Topology):
         raise InputError(
             "the size of the nodes of an existing cluster is not known.",
@@ -122,12 +125,17 @@ def executors(topology: AnyTopology) -> dict[str, str]:
             f"topology {topology.name!r}",
             "use a study with more memory per host, or with fewer VMs per host.",
         )
-    size_mib = min(room_mib, EXECUTOR_MAX_MIB)
-    on_host = {w.host: sum(other.host == w.host for other in workers) for w in workers}
-    cores = min(max(1, worker.cores // on_host[worker.host]) for worker in workers)
+    on_host = Counter(worker.host for worker in workers)
+    of_node = {
+        host.name: max(1, host.cores // max(1, on_host[host.name])) for host in topology.hosts
+    }
+    share = min(min(worker.cores, of_node[worker.host]) for worker in workers)
+    cores = min(share, EXECUTOR_MAX_CORES)
+    on_node = min(share // cores, room_mib // (ceil(EXECUTOR_MIN_MIB / step_mib) * step_mib))
+    size_mib = min(room_mib // on_node // step_mib * step_mib, cores * EXECUTOR_CORE_MIB)
     return {
-        "spark.executor.instances": str(len(workers)),
-        "spark.executor.cores": str(min(cores, EXECUTOR_MAX_CORES)),
+        "spark.executor.instances": str(on_node * len(workers)),
+        "spark.executor.cores": str(cores),
         "spark.executor.memory": f"{size_mib // 2}m",
         "spark.executor.memoryOverhead": f"{size_mib - size_mib // 2}m",
     }

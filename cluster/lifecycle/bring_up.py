@@ -77,10 +77,7 @@ def bring_up(
         if final_check is not None:
             with phases.timed("check"):
                 final_check(cluster)
-    cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
-    atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")
-    journal.record(BuildReady(build=site.root.name, tag=site.tag))
-    return cluster
+    return phases.ready(cluster)
 
 
 class _Build:
@@ -112,7 +109,7 @@ class _Build:
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """After `create`."""
+        """Where the daemons are. Only after `create`, which makes the network."""
         network = self.provider.network(self.site, self.journal)
         return dataclasses.replace(self.rendered.endpoints, network=network)
 
@@ -302,6 +299,13 @@ class Phases:
         phase = Phase(name, round(seconds, 3))
         self.ended.append(phase)
         self.journal.record(PhaseEnded(**self._of, name=name, seconds=phase.seconds))
+
+    def ready(self, cluster: Cluster) -> Cluster:
+        """The cluster with these phases, saved as <site.root>/cluster.json."""
+        cluster = dataclasses.replace(cluster, phases=tuple(self.ended))
+        atomic.write_text(self.site.root / CLUSTER, cluster_json(cluster) + "\n")
+        self.journal.record(BuildReady(**self._of))
+        return cluster
 
     @property
     def _of(self) -> dict[str, str]:

@@ -3,19 +3,16 @@ others."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import FinalCheck, Phases
 from density_study.cluster.lifecycle.host_facts import facts_of
-from density_study.cluster.model.cluster import CLUSTER, Cluster, Site, cluster_json
+from density_study.cluster.model.cluster import Cluster, Site
 from density_study.cluster.model.topology import ExistingTopology
 from density_study.cluster.model.versions import NATIVE
 from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.state import atomic
-from density_study.cluster.state.events import BuildReady
 from density_study.cluster.state.journal import Journal
 
 CLIENTS = ("java", "hadoop", NATIVE)
@@ -67,10 +64,7 @@ def join(
         )
         with phases.timed("check"):
             final_check(cluster)
-    cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
-    atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")
-    journal.record(BuildReady(build=site.root.name, tag=site.tag))
-    return cluster
+    return phases.ready(cluster)
 
 
 def _file(path: Path) -> dict[str, str]:

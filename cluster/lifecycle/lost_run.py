@@ -7,6 +7,7 @@ journal that names its data.
 from __future__ import annotations
 
 from collections.abc import Container
+from shlex import quote
 
 from density_study.cluster.lifecycle.reap import GRACE_S, LeftAlone, Reaped
 from density_study.cluster.machine.processes import stop_all
@@ -25,7 +26,7 @@ def sweep_lost_run(dry_run: bool, dead: Container[str]) -> Reaped | LeftAlone | 
         return LeftAlone(
             held.tag,
             f"{held.root} has no journal, and its owner {held.owner.name} cannot be seen from here. "
-            f"If you are sure that it is dead, run: study reap --force {held.owner.name}",
+            f"If you are sure that it is dead, run: study reap --force {quote(held.owner.name)}",
         )
     processes = tagged(held.tag)
     if not dry_run:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
@@ -243,7 +244,7 @@ def _doubt(root: Path, found: RunState, locked: bool, dead: Container[str]) -> s
         return (
             f"its owner {found.owner_name} cannot be seen from here, and {found.silence}. "
             "If you are sure that it is dead, run: "
-            f"study reap --force {found.owner_name}"
+            f"study reap --force {quote(found.owner_name)}"
         )
     return ""
 

@@ -6,13 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import Phases
-from density_study.cluster.model.cluster import CLUSTER, Cluster, Endpoints, Site, cluster_json
+from density_study.cluster.model.cluster import Cluster, Endpoints, Site
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.simulated.provider import clock_of, rehearsal_of
 from density_study.cluster.providers.simulated.service_times import service_times
-from density_study.cluster.state import atomic
-from density_study.cluster.state.events import BuildReady
 from density_study.cluster.state.journal import Journal
 
 _TOGETHER = ("render", "create", "hbase", "check")
@@ -36,7 +34,7 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
         site=site,
         topology=topology,
         endpoints=Endpoints(),
-        phases=tuple(phases.ended),
+        phases=(),
         processes=(),
         hadoop_home=nowhere,
         java_home=nowhere,
@@ -50,6 +48,4 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
             **provider_of(topology).disclose(topology),
         },
     )
-    atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")
-    journal.record(BuildReady(build=site.root.name, tag=site.tag))
-    return cluster
+    return phases.ready(cluster)

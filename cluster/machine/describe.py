@@ -56,12 +56,19 @@ def describe_guest_host(folders: Sequence[str], bridge: str) -> dict[str, Any]:
         "bridge": not bridge or Path("/sys/class/net", bridge, "bridge").is_dir(),
         "no_kvm": _no_kvm(),
         "huge_pages": {
-            folder.name.removeprefix("hugepages-").removesuffix("kB"): int(
-                (folder / "free_hugepages").read_text()
-            )
+            folder.name.removeprefix("hugepages-").removesuffix("kB"): _free_pages(folder)
             for folder in HUGE_PAGES.glob("hugepages-*kB")
         },
     }
+
+
+def _free_pages(folder: Path) -> int:
+    """Without those that a program has reserved and not touched yet, which the kernel still calls free.
+
+    Source: Documentation/admin-guide/mm/hugetlbpage.rst of Linux.
+    """
+    free, reserved = (int((folder / f"{one}_hugepages").read_text()) for one in ("free", "resv"))
+    return max(0, free - reserved)
 
 
 def _is_place(folder: Path) -> bool:

@@ -111,7 +111,7 @@ def counters_fault(root: Path = POWERCAP) -> str:
 
 
 def meter_fault(root: Path = HWMON) -> str:
-    """The same of its power meter."""
+    """Why the power meter below `root` cannot be read; empty if it can."""
     return _fault(lambda: meter_w(root), f"{root} has no {_METER}, and there is no {IPMI[0]}")
 
 

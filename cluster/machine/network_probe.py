@@ -222,7 +222,7 @@ def _send_datagrams(address: str, port: int, mtu: int, count: int) -> dict[str, 
 
 
 def _connected(address: str, port: int) -> socket.socket:
-    """Once the receiver listens."""
+    """A connection to the receiver, as soon as that one listens."""
     deadline_s = time.monotonic() + _PATIENCE_S
     while True:
         try:

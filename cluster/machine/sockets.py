@@ -91,7 +91,7 @@ def answer_at(address: str, ports: Sequence[int]) -> list[int]:
 
 
 def not_reached(addresses: Sequence[Address]) -> list[str]:
-    """Those to which this machine cannot connect, each with the reason."""
+    """The addresses to which this machine cannot connect, each with the reason."""
     faults = zip(addresses, _faults(addresses), strict=True)
     return [f"{host}:{port} ({why.strerror or why})" for (host, port), why in faults if why]
 

@@ -46,7 +46,7 @@ class ProviderKind:
     simulates: ClassVar[bool] = False
     """Its clusters are a model, on which nothing runs."""
     keeps_folders: ClassVar[bool] = False
-    """A node may have folders that outlive its build: it has `make_kept_folder`."""
+    """A node sees folders that outlive its build: it has `make_kept_folder`."""
 
     no_network_factor: ClassVar[str] = ""
     """Why variants cannot differ in the network of its nodes; empty: they can."""

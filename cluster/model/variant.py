@@ -48,8 +48,8 @@ class Variant:
         return "-".join((f"v{self.vms_per_host}{servers}", disk_type, *self.levels.values()))
 
     @property
-    def _brought(self) -> tuple[tuple[str, str], ...]:
-        names = ("native", "jars", "tarball")
+    def _further(self) -> tuple[tuple[str, str], ...]:
+        names = ("native", "jars", "tarball", "zookeeper")
         return tuple((name, getattr(self.versions, name)) for name in names)
 
     @property
@@ -67,7 +67,7 @@ class Variant:
             "stack.hadoop": self.versions.hadoop,
             "stack.hbase": self.versions.hbase,
             **java,
-            **{f"stack.{name}": hash_ for name, hash_ in self._brought if hash_},
+            **{f"stack.{name}": value for name, value in self._further if value},
             **kept,
             **{f"configuration.{key}": value for key, value in self.configuration.declared()},
             **{

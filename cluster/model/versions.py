@@ -60,15 +60,19 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
 
 
-# Of Cloudera (CDH, and CDP and HDP with four numbers and more behind), Amazon, MapR, Microsoft, Huawei.
-_VENDORS = re.compile(r"cdh|cdp|hdp|amzn|emr|mapr|hdinsight|mrs|(?:\d{1,9}\.){4}\d", re.IGNORECASE)
+_RELEASE = r"\d{1,9}(?:\.\d{1,9}){2}"
+_APACHE = re.compile(
+    rf"{_RELEASE}(?:-(?:alpha|beta|rc|hadoop|snapshot)-?\d{{0,9}}){{0,4}}", re.IGNORECASE
+)
+# Of Cloudera (CDH, CDP, HDP), Amazon, MapR, Microsoft, Huawei, ODP, ...: a fourth number, or words behind.
+_LONGER = re.compile(rf"{_RELEASE}(?:[.-]\w{{1,40}}){{1,9}}")
 
 
 def vendor_fault(version: str) -> str | None:
     """Why a vendor's build cannot be named: its jars are not on Maven Central, under any name."""
-    if not _VENDORS.search(version):
+    if not _LONGER.fullmatch(version) or _APACHE.fullmatch(version):
         return None
-    known = "CDH, CDP, HDP, EMR, MapR"
+    known = "CDH, CDP, HDP, EMR, MapR, ..."
     return f"{version} is a vendor's build; those ({known}) are not on Maven Central"
 
 

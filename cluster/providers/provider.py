@@ -147,10 +147,16 @@ class Provider(ProviderKind, ABC, Generic[PlacedT]):
         return THIS_MACHINE
 
     def make_kept_folder(
-        self, site: Site, node: Node, name: str, inner: str, journal: Journal
-    ) -> PurePath:
-        """Make a folder on the disk of `node`, with the folder `inner` in it; `destroy` of `site` removes it.
+        self, site: Site, node: Node, folder: PurePath, inner: str, journal: Journal
+    ) -> None:
+        """Make a folder on the host of `node`, with the folder `inner` in it; `destroy` of `site` removes it.
         Only where `keeps_folders`."""
+        raise NotImplementedError(f"{type(self).__name__} has no folders that outlive a build")
+
+    def remove_kept_folder(
+        self, site: Site, node: Node, folder: PurePath, journal: Journal
+    ) -> None:
+        """Remove this one, if it was made."""
         raise NotImplementedError(f"{type(self).__name__} has no folders that outlive a build")
 
     # What hosts must have before anything starts. Checks start nothing and leave nothing.

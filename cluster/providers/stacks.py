@@ -96,9 +96,10 @@ def ensure_stacks(
         ensure_archives((hadoop, hbase), java, versions.java)
         ensure_archives((ycsb,), client_java)
     software = used.software(machine) if used.own_software else None
-    native = ensure(NATIVE, versions) if versions.native else None
-    jars = ensure(JARS, versions) if versions.jars else None
-    zookeeper = ensure(ZOOKEEPER, versions) if versions.zookeeper else None
+    needed = versions.with_brought(used.stacks)  # no record names what its store does not run
+    native, jars, zookeeper = (
+        ensure(name, versions) if name in needed else None for name in (NATIVE, JARS, ZOOKEEPER)
+    )
     return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native, jars, zookeeper)
 
 

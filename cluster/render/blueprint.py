@@ -76,7 +76,7 @@ class NodePaths:
 
     @property
     def client_conf(self) -> PurePath:
-        """That of the first client."""
+        """Folder with the configuration of the first client."""
         return self.conf / "client"
 
     def client_conf_of(self, topology: Placed, node: Node) -> PurePath:

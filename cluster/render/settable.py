@@ -49,7 +49,7 @@ _ON_COMMAND_LINES = (
     "hbase.regionserver.info.port",
     "hbase.server.thread.wakefrequency",
 )
-"""Also set by us, but not in a file."""
+"""Properties that the program sets by other means than a file."""
 HEAP_SHARES = ("hfile.block.cache.size", "hbase.regionserver.global.memstore.size")
 HEAP_SHARE = "0.4"
 """For each of them, unless a study sets it; the template has the same."""

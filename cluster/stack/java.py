@@ -25,7 +25,7 @@ INSTALLED = Path("/usr/lib/jvm")
 """Where Debian, Red Hat and Adoptium's packages install JDKs, a folder each."""
 _START_TIMEOUT_S = 60
 _NO_FILES = "-XX:-UsePerfData"
-"""Else the JVM leaves a folder in /tmp."""
+"""Without this option, the JVM leaves a folder in /tmp."""
 _REMEDY = (
     f"install a JDK {JDK} (Debian 12 and 13: apt install default-jdk-headless) "
     "and point JAVA_HOME at it."

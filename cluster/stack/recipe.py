@@ -61,7 +61,7 @@ class Recipe:
 
     @property
     def sources(self) -> list[Path]:
-        """For the jar that we build."""
+        """Java sources of the jar that we build."""
         return [*_files(self.directory / "src" / "main"), *self.shared]
 
     @property

@@ -126,7 +126,7 @@ def _python_package(one: Mapping[str, Any], scope: ComponentScope) -> Component:
 
 
 def _declared(name: str) -> list[str]:
-    """By the package that is installed here; nothing if it is not."""
+    """The licences that the package declares; none if it is not installed here."""
     try:
         found = metadata(name)
     except PackageNotFoundError:

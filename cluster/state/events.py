@@ -185,6 +185,49 @@ class QuestionsLeft(Event, event="questions-left"):
         return f"after {self.repetition} repetitions, {left}; {len(self.spared)} trials are spared"
 
 
+class QuestionNoise(BaseModel):
+    """Standard deviation of one build's logarithm around its variant and repetition, as a question's
+    comparisons show it, with its 95 % interval. `power`: in the repetitions that are planned; `detects`: the
+    smallest ratio that these detect; `enough`: the fewest repetitions with a power of 80 %, None: more than
+    1,000."""
+
+    model_config = ConfigDict(frozen=True)
+    question: str
+    noise: float
+    low: float
+    high: float
+    power: float
+    detects: float | None
+    enough: int | None
+
+    def words(self, planned: int) -> str:
+        enough = "no number up to 1,000" if self.enough is None else f"{self.enough}"
+        detects = f", which detect a ratio of {self.detects:.3g}" if self.detects else ""
+        ends = f"{self.low:.1%} to {self.high:.1%}"
+        return (
+            f"{self.question}: noise between builds {self.noise:.1%} ({ends}), power {self.power:.0%} with "
+            f"{planned} repetitions{detects}, {enough} would be enough"
+        )
+
+
+class NoiseMeasured(Event, event="noise-measured"):
+    """How much builds varied up to this repetition, and what the questions can expect of the `planned` ones.
+    `last`: the last repetition from now on, where a budget has a reserve; None: it stays. `spared`: the
+    trials after it; they leave no record."""
+
+    repetition: int
+    questions: tuple[QuestionNoise, ...]
+    planned: int
+    last: int | None = None
+    spared: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        seen = "; ".join(one.words(self.planned) for one in self.questions)
+        most = "" if self.last is None else f"; the run now takes at most {self.last} repetitions"
+        return f"after {self.repetition} repetitions, {seen or 'the noise of no question is known'}{most}"
+
+
 class TornDown(Event, event="tear-down"):
     """The last step of a run: everything it made is gone, or `message` says what is not."""
 

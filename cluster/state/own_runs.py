@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
+from shlex import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -29,11 +30,13 @@ from density_study.cluster.state.plain_file import fault_of, read_plain
 from density_study.cluster.state.settings import VARIABLES, setting
 
 KEY = "run.key"
-"""In a run's folder."""
+"""The file in a run's folder with its name in the registry."""
+SECRET = "secret"
+"""In the state folder."""
 JOURNAL, PLAN, STUDY = "journal.jsonl", "plan.json", "study.yaml"
 MAX_PLAN_BYTES = 2**26
 _KEY = re.compile(r"[0-9a-f]{32}")
-_MAX_ENTRY_BYTES = 2**20
+_MAX_ENTRY_BYTES, _MAX_SECRET_BYTES = 2**20, 64
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _ACL_HEADER, _ACL_OWNER = 4, 1
 """Bytes before the entries of a list of rights, and the tag of the owner's: acl(5)."""
@@ -85,6 +88,16 @@ def forget(key: str) -> None:
 def key_of(root: Path) -> str:
     """The key of the run in `root` if it is registered, else empty."""
     return _key(root) if is_registered(root) else ""
+
+
+def own_secret() -> bytes:
+    """Random, and the same for all processes of this user: it signs what they write where others may write.
+    InputError if the state folder cannot be used."""
+    path = _state_dir().parent / SECRET
+    with suppress(FileNotFoundError):
+        return read_plain(path, _MAX_SECRET_BYTES)
+    atomic.write_text(path, secrets.token_hex(32), mode=0o600)
+    return read_plain(path, _MAX_SECRET_BYTES)
 
 
 def is_registered(root: Path) -> bool:
@@ -227,7 +240,7 @@ def claim(root: Path) -> None:
 
 
 def _claim(root: Path) -> str:
-    return f"study reap --claim {root}"
+    return f"study reap --claim {quote(str(root))}"
 
 
 def _key(root: Path) -> str:
@@ -278,7 +291,7 @@ def _registry() -> Path:
 
 
 def _state_dir() -> Path:
-    """The same; it exists."""
+    """As `_registry`; the folder is made if it does not exist."""
     registry = _registry()
     try:
         for folder in (registry.parent, registry):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import join
 from typing import Literal
 
 from density_study.cluster.model.errors import HostBusyError
@@ -100,14 +101,14 @@ def busy(root: Path, found: RunState) -> HostBusyError:
             f"wait until it ends, or stop it: {_how_to_stop(found.owner)}.",
         )
     there = (root / JOURNAL).exists()
-    where = f"--runs {root.parents[1]} " if there else ""
+    runs = ("--runs", str(root.parents[1])) if there else ()
+    reap = join(("study", "reap", *runs, "--force", found.owner_name))
     lost = "" if there else f" {root} has no journal of it."
     return HostBusyError(
         f"study {study!r} may be running (run {run}): its owner {found.owner_name} cannot be seen "
         f"from here, and {found.silence}.{lost}",
         ONE_STUDY,
-        f"find that owner; if you are sure that it is dead, run: "
-        f"study reap {where}--force {found.owner_name}.",
+        f"find that owner; if you are sure that it is dead, run: {reap}.",
     )
 
 

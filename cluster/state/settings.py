@@ -38,7 +38,7 @@ _NO_PATHS = (
     "ssh_connection",
 )
 _LISTS = ("notifiers", "notify_connections")
-"""Separated by commas."""
+"""Settings that are lists, separated by commas."""
 _MOST_BYTES = 2**14
 
 

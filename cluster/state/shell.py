@@ -45,7 +45,7 @@ _LOCALE = {"LC_ALL": "C.UTF-8"}
 _DIRECT = ("127.0.0.1", "localhost")
 _WRITE_BY_OTHERS = 0o022
 OPEN_FILES = 65_536
-"""More than any process here opens."""
+"""Limit of open files, more than any process here opens."""
 
 
 def _pattern(*names: str) -> re.Pattern[str]:

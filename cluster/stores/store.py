@@ -146,7 +146,7 @@ class ClusterStore(Store):
 
 
 def act_names() -> tuple[str, ...]:
-    """For all stores."""
+    """Names of the acts of all stores."""
     return tuple(sorted({act.name for act in _every_act()}))
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
 from rich.text import Text
 
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified
-from density_study.dags.cli.console import given
+from density_study.dags.cli.console import err, given
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.base.quantity import duration
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from density_study.dags.run_status.status import Status
     from density_study.workloads.execution.run import Run
     from density_study.workloads.planning.preflight import Check
@@ -29,6 +34,24 @@ def check_line(check: Check) -> Text:
     fault, remedy = check.fault, given().exact(check.fault.remedy)
     text = f"{check.name}\n       {fault.where}: {fault.what}\n       remedy: {remedy}"
     return Text.assemble(("fault  ", "bold red"), text)
+
+
+@contextmanager
+def checklist(console: Console) -> Iterator[Callable[[Check], None]]:
+    """Yields what prints each check before a run. A fault that it printed, with its remedy and all other
+    faults, ends the command and is not printed again."""
+    printed = []
+
+    def report(check: Check) -> None:
+        (err if check.fault else console).print(check_line(check))
+        printed.append(check.fault)
+
+    try:
+        yield report
+    except StudyError as error:
+        if error in printed:
+            raise typer.Exit(error.exit_code) from error
+        raise
 
 
 # ------------------------------------------------------------------------------------ status

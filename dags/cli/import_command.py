@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -103,7 +104,7 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
     _show(recognised, None, as_json)
     if not as_json:
         out.print(f"map      {path}")
-        out.print(f"next     complete it, then:\n    study import {folder} --dry-run")
+        out.print(f"next     complete it, then:\n    study import {quote(str(folder))} --dry-run")
 
 
 def _require_new(path: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from density_study.workloads.execution.keeping import Kept
-    from density_study.workloads.planning.preflight import Check
 
 LOG = "keeper.log"
 DOWN_WITHIN_S = 300.0
@@ -140,7 +140,7 @@ def _keep(
 ) -> None:
     from density_study.cluster.state.owner import Owner
     from density_study.dags.airflow_home.interrupt import Interrupted
-    from density_study.dags.cli.display import check_line
+    from density_study.dags.cli.display import checklist
     from density_study.workloads.execution.keeping import SUFFIX, keep, step_of
     from density_study.workloads.execution.opening import RunRequest, open_run
     from density_study.workloads.execution.run import end_run
@@ -149,11 +149,7 @@ def _keep(
 
     overrides = parse_overrides(sets)
     name = read_study(spec, overrides).study.study
-    printed, stands = [], []
-
-    def report(check: Check) -> None:
-        (err if check.fault or as_json else out).print(check_line(check))
-        printed.append(check.fault)
+    stands = []
 
     def ready(found: Kept) -> None:
         stands.append(found)
@@ -161,17 +157,13 @@ def _keep(
         if os.environ.pop(DETACHES, ""):
             _detach(found.root / LOG)
 
-    try:
+    with checklist(err if as_json else out) as report:
         run = open_run(
             spec, runs, {**overrides, "study": f"{name}{SUFFIX}"},
             request=RunRequest(fresh=True),
             owner=Owner.of_process(os.getpid(), holds_lock=True),
             report=report,
         )  # fmt: skip
-    except StudyError as error:
-        if error in printed:  # with its remedy, and with all other faults
-            raise typer.Exit(error.exit_code) from error
-        raise
     try:
         step = step_of(run, build)
     except InputError:
@@ -276,7 +268,8 @@ def down(as_json: Json = False) -> None:
         raise StudyError(
             "its keeper ended without taking it down.",
             found.tag,
-            f"run `study reap --runs {found.root.parents[1]}`; the keeper's log is {found.root / LOG}.",
+            f"run `study reap --runs {quote(str(found.root.parents[1]))}`; the keeper's log is "
+            f"{found.root / LOG}.",
         )
     if as_json:
         print_json({"down": found.tag})

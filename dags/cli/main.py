@@ -210,6 +210,9 @@ def plan(
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)
+    elif output is not None:
+        remedy = "give a budget: --budget '8 h'."
+        raise InputError("a study is written only if it is fitted.", f"--output {output}", remedy)
     study, here, seen = made.study, earlier.pace, earlier.noise
     planned = here.applied(made.plan)
     asked, lasting = questions_of(study, planned, effect), within_budget(study, planned)

@@ -63,7 +63,7 @@ class _Display:
         self.live = live
         self.ended = 0
         self.has_table = False
-        self.spared = ""
+        self.shown: tuple[str, ...] = ()
         self.printed: object = None
         self.printed_s = 0.0
 
@@ -71,9 +71,10 @@ class _Display:
         for ended in seen.ended[self.ended :]:
             self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
-        if seen.precise != self.spared:
-            self.spared = seen.precise
-            self._print(seen, Text(seen.precise, style="bold"))
+        for line in (seen.noise, seen.precise):
+            if line and line not in self.shown:
+                self.shown += (line,)
+                self._print(seen, Text(line, style="bold"))
         if seen.stage and not self.has_table:
             self.has_table = True
             if seen.looks:

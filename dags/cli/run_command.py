@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import (
     RUNS,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from density_study.dags.run_status.progress import Progress
     from density_study.workloads.execution.keeping import Kept
     from density_study.workloads.execution.opening import RunRequest
-    from density_study.workloads.planning.preflight import Check
     from density_study.workloads.study.study_file import StudyFile
 
 EXAMPLES = examples(
@@ -151,7 +149,7 @@ def _run(
     from density_study.cluster.state.run_tags import tag_run
     from density_study.dags.airflow_home.home import home
     from density_study.dags.cli.carry_out import LOG, LogFollower, carry_out
-    from density_study.dags.cli.display import check_line
+    from density_study.dags.cli.display import checklist
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.earlier import Earlier
@@ -163,12 +161,6 @@ def _run(
     from density_study.workloads.execution.steps import steps_left
     from density_study.workloads.study.study_file import read_study
 
-    printed = []
-
-    def report(check: Check) -> None:
-        (err if check.fault else console).print(check_line(check))
-        printed.append(check.fault)
-
     overrides = parse_overrides(sets)
     study = read_study(spec, overrides, recorded=True).study  # `open_run` refuses what is new
     fit_s, earlier = budget or study.fit_s, Earlier(study, runs)
@@ -178,7 +170,7 @@ def _run(
         console.print(f"budget: {within.chosen}")
         return within.made.file
 
-    try:
+    with checklist(console) as report:
         opened = open_run(
             spec,
             runs,
@@ -189,10 +181,6 @@ def _run(
             check=None if anyway else lambda study, plan: check_plan(study, plan, spec, earlier),
             report=report,
         )
-    except StudyError as error:
-        if error in printed:  # with its remedy, and with all other faults
-            raise typer.Exit(error.exit_code) from error
-        raise
     tag_run(opened.root, tags)
     if asked:
         opened.journal.record(asked)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from shlex import quote
 
 from density_study.cluster.plugins import installed
 from density_study.cluster.state.plain_file import read_named
@@ -110,7 +111,8 @@ def _made(path: Path) -> str:
     except StudyError as error:
         with suppress(StudyError):
             read_study(path, recorded=True)
-            return f"{_FAULT}{error} It was valid earlier: `study run {path}` resumes a run of it."
+            resume = f"study run {quote(str(path))}"
+            return f"{_FAULT}{error} It was valid earlier: `{resume}` resumes a run of it."
         return f"{_FAULT}{error}"
     except Exception as error:  # a workload of another package; the other studies keep their DAGs
         return f"{_FAULT}{path}: {type(error).__name__}: {error}"

@@ -16,6 +16,7 @@ from density_study.cluster.state.events import (
     ClusterKept,
     Event,
     Intent,
+    NoiseMeasured,
     PhaseEnded,
     PhasesStarted,
     PhaseState,
@@ -63,7 +64,8 @@ class Progress:
     step, `topology` the topology it builds or measures. `activity`, for `activity_s`: the phases of its
     bring-up that run now, or the state of its trial; `detail`: the newest node or answer. `finished`: the run
     ended with no steps left.
-    `precise`: why its repetitions ended before the most that it may take.
+    `precise`: why its repetitions ended before the most that it may take. `noise`: what its first repetitions
+    show of it.
     `live`, the CPU of `nodes`, the `newest` second, and first `looks` at closed trials by name come from the
     trials' files: see `dags.run_status.live`."""
 
@@ -87,6 +89,7 @@ class Progress:
     live: str = ""
     nodes: str = ""
     precise: str = ""
+    noise: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
     newest: Sample | None = None
 
@@ -123,6 +126,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
     ends = [event for event in recent if isinstance(event, RunEnded)]
     end = ends[-1] if ends else None
     lost = uncopied(recent)
+    measured = next((e for e in reversed(every) if isinstance(e, NoiseMeasured)), None)
     steps = _Steps(plan, recent, stated(plan, lost) if lost else {})
     if end:
         remaining_s = 0.0
@@ -131,6 +135,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
     else:
         closed = {e.trial for e in every[:begin] if isinstance(e, StepEnded) and e.trial}
         closed |= {trial for e in every if isinstance(e, _SPARING) for trial in e.spared}
+        closed |= {*plan.after(plan.planned)} if measured is None else {*measured.spared}
         remaining_s = steps.remaining_s(closed, now) + ANALYSIS_ESTIMATE_S
     state: State = "running" if steps.current or steps.ended else "starting"
     return Progress(
@@ -153,6 +158,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         message=end.message if end else "",
         kept=None if end else kept_in(every),
         precise=next((_ended(e) for e in reversed(every) if isinstance(e, _SPARING)), ""),
+        noise=measured.words if measured else "",
     )
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from density_study.analysis.findings import budget
-from density_study.analysis.findings.budget import Asked, CellCost, Design
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.budget import CellCost, Design, QuestionCells
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import needed, questions_of
 from density_study.analysis.findings.window_noise import between_builds
@@ -22,9 +22,11 @@ from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.plan import MAX_TRIALS, Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 
+TWICE_THE_NOISE = 4
+"""So many times the repetitions show the same effect at twice the noise."""
 Planner = Callable[[Path, Mapping[str, object], Path], PlannedStudy]
 
 
@@ -50,7 +52,8 @@ def fitted(
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
     asked = tuple(
-        Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
+        QuestionCells(one, needed(made.plan, one.cells))
+        for one in questions_of(made.study, made.plan)
     )
     why = {one.question.name: one.question.obstacle for one in asked if one.question.obstacle}
     if len(why) == len(asked):
@@ -72,10 +75,15 @@ def fitted(
     while design := budget.best_design(asked, costs, here.build_s, vary, for_steps_s):
         over_s = taken_s(design) - steps_s
         if over_s <= 0:
-            bounds = {"at_least": MIN_UNITS, "at_most": budget.most_repetitions(design.repetitions)}
+            planned = budget.most_repetitions(design.repetitions)
+            reserve = _reserve(made.plan, design, planned, steps_s)
+            bounds = {"at_least": MIN_UNITS, "at_most": max(planned, reserve)}
+            bounds |= {"planned": planned} if reserve > planned else {}
             keys = {**overrides, **_keys(made, design), "repetitions": bounds}
             keys |= {"budget": f"{budget_s:.0f} s"}
             chosen = _words(design, asked, made.plan)
+            if reserve > planned:
+                chosen += f"; up to {reserve} repetitions if the first ones are noisier"
             return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
     least_s = budget.least_s(asked, costs, here.build_s, vary)
@@ -88,17 +96,25 @@ def fitted(
     )
 
 
+def _reserve(plan: Plan, design: Design, planned: int, steps_s: float) -> int:
+    """The last repetition that may run if the first ones show more noise than was assumed: what the time
+    pays, or what twice that noise needs, and no more trials than a plan may have."""
+    paid = budget.most_repetitions(int(steps_s / (design.seconds / design.repetitions)))
+    each = ceil(len(plan.trials) / plan.repetitions)
+    return min(paid, TWICE_THE_NOISE * planned, MAX_TRIALS // each)
+
+
 def _minutes(seconds: float) -> str:
     """Whole minutes that are enough: '45 min', '2 h 10 min'."""
     return duration(60 * ceil(seconds / 60)).removesuffix(" 0 s")
 
 
-def _within_windows(costs: Mapping[Cell, CellCost], seen: Noise) -> budget.Noise:
+def _within_windows(costs: budget.Costs, seen: SeenNoise) -> budget.WindowNoise:
     """The noise of builds apart from that of their windows, if earlier runs tell them apart."""
     longest_s = max((cost.window_s for cost in costs.values()), default=0.0)
     if seen.second is None or not longest_s:
-        return budget.Noise(seen.paired)
-    return budget.Noise(between_builds(seen.paired, seen.second, longest_s), seen.second)
+        return budget.WindowNoise(seen.paired)
+    return budget.WindowNoise(between_builds(seen.paired, seen.second, longest_s), seen.second)
 
 
 def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
@@ -141,10 +157,9 @@ def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
 
 
 def _left_out(plan: Plan, design: Design) -> Iterator[str]:
-    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
     variants = {variant for _, variant in design.cells}
     yield from (f"{variant}/*" for variant in plan.topologies if variant not in variants)
-    spared = sorted(cell for cell in every - design.cells if cell[1] in variants)
+    spared = sorted(cell for cell in plan.cells - design.cells if cell[1] in variants)
     yield from (f"{variant}/{case}" for case, variant in spared)
 
 
@@ -160,12 +175,11 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
             yield dict(value)
 
 
-def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
-    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
+def _words(design: Design, asked: tuple[QuestionCells, ...], plan: Plan) -> str:
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
     return (
         f"{design.repetitions} repetitions, or more where questions end sooner, of {len(design.cells)} of "
-        f"{len(every)} test cases by variant, "
+        f"{len(plan.cells)} test cases by variant, "
         f"windows at {design.share:.0%} of their length{without}"
     )

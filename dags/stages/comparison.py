@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,7 @@ def _share(change: float) -> str:
 
 def how_to_acknowledge(compared: RunComparison) -> str:
     """What to do to accept these regressions."""
-    accept = f"study compare {compared.run} --acknowledge 'REASON'"
+    accept = f"study compare {quote(compared.run)} --acknowledge 'REASON'"
     return f"to accept this level, and not have it reported again: {accept}"
 
 

@@ -14,7 +14,7 @@ from density_study.analysis.comparison.history import (
     summaries,
 )
 from density_study.analysis.findings.noise_seen import noise_seen
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.window_noise import second_seen
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
@@ -43,12 +43,14 @@ class Earlier:
         return pace(self._alike)
 
     @cached_property
-    def noise(self) -> Noise:
+    def noise(self) -> SeenNoise:
         """Variation between builds: from the study, else from its newest runs, else from those of other
         studies on the same hosts with the same software, else an assumption."""
         compare = self.study.compare
         if compare is not None and compare.spread is not None:
-            return Noise(compare.spread, f"{compare.spread:.1%} between builds, set by the study")
+            return SeenNoise(
+                compare.spread, f"{compare.spread:.1%} between builds, set by the study"
+            )
         for earlier, words in self._summaries():
             seen = seen_spread(earlier)
             if seen is not None:
@@ -56,8 +58,8 @@ class Earlier:
                 of_repetition = "" if within is None else f", {within:.1%} within a repetition"
                 source = f"{seen:.1%} between builds{of_repetition}, seen in earlier runs{words}"
                 own = noise_seen(earlier, self.study.hypotheses)
-                return Noise(seen, source, within, own, second_seen(earlier))
-        return Noise()
+                return SeenNoise(seen, source, within, own, second_seen(earlier))
+        return SeenNoise()
 
     def _summaries(self) -> Iterator[tuple[Sequence[Summary], str]]:
         yield newest(self.runs / self.study.study, WINDOW), ""

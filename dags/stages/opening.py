@@ -31,7 +31,7 @@ CLEARED = "the DAG run was cleared in Airflow"
 
 
 @dataclass(frozen=True)
-class Asked:
+class DagRunRequest:
     """What a DAG run asks for. `spec` and `runs` may be relative to the project's folder. `steps`: digest of
     the DAG's builds and trials. `dag_run`: "<DAG>/<run id>". `states`: see `pending_trials`; None if the
     task runs for the first time, so that nothing was cleared. `ended`: DAG runs that Airflow knows to be
@@ -46,7 +46,7 @@ class Asked:
     ended: Container[str] = ()
 
 
-def opened(asked: Asked) -> str | None:
+def opened(asked: DagRunRequest) -> str | None:
     """Folder of the run, open for the DAG run; None while another study uses the host and this one queues.
 
     Clear of the whole DAG run resumes an unfinished run, or begins a new one. Clear of trials opens the same
@@ -95,7 +95,7 @@ def _reap_lost(runs: Path, study: str, ended: Container[str]) -> None:
                 log.warning("%s", failed)
 
 
-def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:
+def _opened_again(run: Run, owner: Owner, asked: DagRunRequest) -> bool:
     """Whether the run is open for what was cleared; False if that is the whole DAG run."""
     states = asked.states or {}
     pending = frozenset(pending_trials(run.plan, states))
@@ -114,7 +114,7 @@ def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:
     return True
 
 
-def _open(asked: Asked, spec: Path, runs: Path, owner: Owner) -> Run:
+def _open(asked: DagRunRequest, spec: Path, runs: Path, owner: Owner) -> Run:
     # the statistics take a second to import
     from density_study.dags.stages.earlier import Earlier
     from density_study.dags.stages.planning import check_plan

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.model.plain import counted
@@ -92,8 +93,6 @@ class Outline:
 
 def outline_of(study: Study, plan: Plan) -> Outline:
     """The outline of a study with this plan."""
-    from density_study.workloads.study.providers.registry import nodes_of
-
     schedule = study.schedule
     return Outline(
         study=study.study,
@@ -105,9 +104,9 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         asset=schedule.asset if schedule else None,
         compared=study.compare is not None,
         reports_late_runs=study.reports_late_runs,
-        estimate_s=plan.estimate_s,
+        estimate_s=min(plan.estimate_s, study.budget or inf),
         up_estimate_s=max(step.estimate_s for step in plan.steps if step.kind == "up"),
-        slowest=nodes_of(study).slowest,
+        slowest=max(one.provider.slowest for one in plan.topologies.values()),
         builds=tuple(_build(plan, build) for build in plan.builds),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from math import inf
 from pathlib import Path
 
 from density_study.analysis.findings import power_between_runs, power_of_design, question_power
@@ -26,32 +26,18 @@ def check_plan(study: Study, plan: Plan, spec: Path, earlier: Earlier) -> None:
 
 
 def within_budget(study: Study, plan: Plan) -> Plan:
-    """The plan as far as the study's budget lasts if all its questions stay open, but not fewer repetitions
-    than run in any case."""
-    if study.budget is None:
-        return plan
-    spent_s = accumulate(_repetitions_s(plan), initial=ANALYSIS_ESTIMATE_S)
-    fitting = sum(seconds <= study.budget for seconds in spent_s) - 1
-    count = max(_least(plan), fitting)
+    """The plan without its reserve, as far as the study's budget lasts if all its questions stay open, but
+    not fewer repetitions than run in any case."""
+    left_s = (study.budget or inf) - ANALYSIS_ESTIMATE_S
+    count = max(plan.least_repetitions, min(plan.planned, plan.paid_by(left_s)))
     steps = tuple(step for step in plan.steps if step.repetition <= count)
     return plan.model_copy(update={"steps": steps, "repetitions": count})
 
 
-def _least(plan: Plan) -> int:
-    return plan.precise.at_least if plan.precise else plan.repetitions
-
-
-def _repetitions_s(plan: Plan) -> list[float]:
-    """Seconds of each repetition."""
-    found = [0.0] * plan.repetitions
-    for step in plan.steps:
-        found[step.repetition - 1] += step.estimate_s
-    return found
-
-
 def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
-    least = _least(plan)
-    seconds = sum(_repetitions_s(plan)[:least]) + ANALYSIS_ESTIMATE_S
+    least = plan.least_repetitions
+    steps_s = sum(step.estimate_s for step in plan.steps if step.repetition <= least)
+    seconds = steps_s + ANALYSIS_ESTIMATE_S
     if study.budget is None or seconds <= study.budget:
         return
     raise InputError(

@@ -1,13 +1,16 @@
-"""Ends the repetitions of a study once its comparisons are precise, or its questions are answered. Does not
-import Airflow."""
+"""Measures the noise of a run's first repetitions, and ends the repetitions once the study's comparisons are
+precise, or its questions are answered. Does not import Airflow."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable
+from dataclasses import asdict
 
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.state.events import (
+    NoiseMeasured,
+    QuestionNoise,
     QuestionsLeft,
     RepetitionsEnded,
     RunOpened,
@@ -15,7 +18,7 @@ from density_study.cluster.state.events import (
     StepStarted,
 )
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
-from density_study.workloads.execution.run import Run, spared_trials
+from density_study.workloads.execution.run import Run, as_replanned, spared_trials
 from density_study.workloads.execution.step_times import taken
 from density_study.workloads.planning.plan import Step
 
@@ -29,6 +32,13 @@ def look(run: Run, step: Step) -> None:
 
     A function of the records: a run that was killed looks again, and sees the same.
     """
+    has_reserve = run.plan.planned < run.plan.repetitions
+    try:
+        measure_noise(run, step)
+    except Exception:  # a line that nothing depends on must not end hours of measuring
+        if has_reserve:
+            raise
+        log.warning("The noise of the first repetitions is not known", exc_info=True)
     precise = run.plan.precise
     if precise is None or not precise.at_least < step.repetition <= precise.at_most:
         return
@@ -70,6 +80,56 @@ def look(run: Run, step: Step) -> None:
     )
 
 
+def measure_noise(run: Run, step: Step) -> None:
+    """Before `step` begins the first repetition after the pilot: journal how much builds varied, what the
+    questions can expect, and with a budget's reserve, how many repetitions follow."""
+    before = step.repetition - 1
+    if before != run.plan.pilot or run.journal.last(NoiseMeasured):
+        return
+    from density_study.analysis.findings.answered import LEAST_NOISE, evidence_of, last_needed
+    from density_study.analysis.findings.noise_seen import noise_of_questions
+    from density_study.analysis.findings.question_power import asked_of_plan, questions_of
+    from density_study.jobs.first_look.test_cases_so_far import test_cases_so_far
+
+    questions = [one for one in questions_of(run.study, run.plan) if not one.obstacle]
+    if not questions and run.plan.planned == run.plan.repetitions:
+        return
+    evidence = evidence_of(run.plan, test_cases_so_far(run), (), before)
+    seen = noise_of_questions(evidence, asked_of_plan(run.study, run.plan))
+    paid = _paid(run, before)
+    last = last_needed(questions, seen, run.plan, paid)
+    planned = max(before, min(last or run.plan.planned, paid))
+    event = NoiseMeasured(
+        repetition=before,
+        questions=tuple(
+            QuestionNoise(
+                question=one.name,
+                **asdict(seen[one.name]),
+                power=one.power(planned, noise),
+                detects=one.detects(planned, noise),
+                enough=one.needs(noise),
+            )
+            for one in questions
+            if one.name in seen
+            for noise in [max(LEAST_NOISE, seen[one.name].noise)]
+        ),
+        planned=planned,
+        last=last,
+        spared=run.plan.after(last or run.plan.repetitions),
+    )
+    log.info("%s", event.words)
+    run.journal.record(event)
+
+
+def _paid(run: Run, before: int) -> int:
+    """The last repetition that the budget pays at the pace so far, if all questions stay open. It ends no
+    fixed number."""
+    if run.study.budget is None or run.plan.precise is None:
+        return run.plan.repetitions
+    took_s, pace = _took(run)
+    return run.plan.paid_by(run.study.budget - ANALYSIS_ESTIMATE_S - took_s, pace, before)
+
+
 def leave(run: Run, step: Step) -> None:
     """Before `step` begins a repetition that is not needed in any case: look at the questions, and journal
     those that leave, with the trials that no other question needs.
@@ -90,12 +150,13 @@ def leave(run: Run, step: Step) -> None:
     if any(event.repetition >= before for event in earlier):
         return
     gone = {name for event in earlier for name in (*event.answered, *event.hopeless)}
-    evidence = evidence_of(run.plan, test_cases_so_far(run), spared, before)
-    now = standing(evidence, asked_of_plan(run.study, run.plan))
-    trials = spared_by(run.plan, now, before)
+    plan = as_replanned(run.plan, run.journal)
+    evidence = evidence_of(plan, test_cases_so_far(run), spared, before)
+    now = standing(evidence, asked_of_plan(run.study, plan))
+    trials = spared_by(plan, now, before)
     if is_too_late(run, spared.union(trials), step.repetition):
         now = Standing(now.answered, (*now.hopeless, *now.open), {})
-        trials = spared_by(run.plan, now, before)
+        trials = spared_by(plan, now, before)
     event = QuestionsLeft(
         repetition=before,
         answered=_new(now.answered, gone),
@@ -118,11 +179,7 @@ def is_too_late(run: Run, spared: Collection[str], repetition: int) -> bool:
 def spent_s(run: Run, spared: Collection[str], repetition: int) -> float:
     """Seconds that the steps took so far, with those that this repetition would take: by its estimates, and
     the time of the steps so far over theirs."""
-    took_s = planned_s = 0.0
-    for begun, ended in taken(run.journal.events(RunOpened, StepStarted, StepEnded)):
-        if ended is not None:
-            took_s += ended.t - begun.t
-            planned_s += run.plan.steps[begun.index].estimate_s
+    took_s, pace = _took(run)
     left = [one for one in run.plan.trials if one.repetition == repetition]
     due = {one.build for one in left if one.trial not in spared}
     next_s = sum(
@@ -130,7 +187,17 @@ def spent_s(run: Run, spared: Collection[str], repetition: int) -> float:
         for one in run.plan.steps
         if one.build in due and (one.trial is None or one.trial not in spared)
     )
-    return took_s + next_s * (took_s / planned_s if planned_s else 1.0)
+    return took_s + next_s * pace
+
+
+def _took(run: Run) -> tuple[float, float]:
+    """Seconds that the steps took so far, and these over their estimates."""
+    took_s = planned_s = 0.0
+    for begun, ended in taken(run.journal.events(RunOpened, StepStarted, StepEnded)):
+        if ended is not None:
+            took_s += ended.t - begun.t
+            planned_s += run.plan.steps[begun.index].estimate_s
+    return took_s, took_s / planned_s if planned_s else 1.0
 
 
 def _new(names: Iterable[str], gone: set[str]) -> tuple[str, ...]:

@@ -47,8 +47,6 @@ from density_study.workloads.study.study_file import StudyFile, read_study
 if TYPE_CHECKING:
     from density_study.analysis.rehearsal.decisions import Decisions
 
-Shown = Callable[[Step], None]
-
 
 @dataclass(frozen=True)
 class Foreseen:
@@ -79,7 +77,7 @@ class Foreseen:
 
     def decided(self, times: int) -> Decisions:
         """For that many rehearsals without records; the first has the seed of the one with records."""
-        from density_study.analysis.findings.question_power import asked_of_plan
+        from density_study.analysis.findings.question_power import asked_of_plan, questions_of
         from density_study.analysis.rehearsal.course import course_of
         from density_study.analysis.rehearsal.decisions import decisions
         from density_study.analysis.rehearsal.drawn import Drawing
@@ -88,7 +86,8 @@ class Foreseen:
         seeds = range(self.rehearsal.seed, self.rehearsal.seed + times)
         budget_s = self.file.study.budget
         left_s = None if budget_s is None else budget_s - ANALYSIS_ESTIMATE_S
-        decide = partial(course_of, self.plan, asked, budget_s=left_s)
+        questions = questions_of(self.file.study, self.plan)
+        decide = partial(course_of, self.plan, asked, budget_s=left_s, questions=questions)
         return decisions(Drawing(self.plan, self.rehearsal), decide, seeds)
 
 
@@ -136,11 +135,9 @@ def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehea
     return Rehearsal(first, effects, noise, seed)
 
 
-def rehearse(
-    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
-) -> Path:
+def rehearse(seen: Foreseen, folder: Path) -> Path:
     """Carry out one rehearsal with records and write its report. Returns its folder."""
-    root = perform(file, plan, rehearsal, folder, show)
+    root = perform(seen, folder)
     from density_study.jobs.pipeline import analyse
 
     analyse(root)
@@ -148,18 +145,16 @@ def rehearse(
     return root
 
 
-def perform(
-    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
-) -> Path:
+def perform(seen: Foreseen, folder: Path, show: Callable[[Step], None] = lambda _: None) -> Path:
     """The steps of the plan, each with its record. Returns the folder of the rehearsal."""
-    folder = folder.absolute()
+    folder, file, plan = folder.absolute(), seen.file, seen.plan
     with new_runs(folder):
         root = folder / file.study.study / next_run_id(folder)
         own_runs.make_folder(root)
     own_runs.register(root, plan_text(plan))
     write_text(root / STUDY, file.text)
     write_plan(plan, root / PLAN)
-    write_rehearsal(root, rehearsal)
+    write_rehearsal(root, seen.rehearsal)
     # long enough ago that its last step has ended when its analysis begins
     clock = SimulatedClock(time.time() - 2 * plan.estimate_s)
     run = Run(root, file.study, plan, Journal(root / JOURNAL, clock))

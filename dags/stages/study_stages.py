@@ -39,7 +39,6 @@ from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import StepOutcome, close_run
 from density_study.workloads.planning.plan import Step, StepKind
 from density_study.workloads.record.record import OPEN, close_unfinished, is_closed
-from density_study.workloads.study.providers.registry import nodes_of
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +89,7 @@ def _check_machine(run: Run) -> None:
     """StudyError if the run's cluster is on another machine: a team's Airflow has several workers."""
     opened = run.journal.last(RunOpened)
     owner = opened.owner if opened else None
-    is_here = run.study.existing is None and nodes_of(run.study).here
+    is_here = any(topology.provider.here for topology in run.plan.built)
     if is_here and owner and owner.place.host != here().host:
         raise StudyError(
             f"the run was opened on {owner.place.host!r}, and with provider {run.study.provider} its cluster "

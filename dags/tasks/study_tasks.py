@@ -50,7 +50,7 @@ def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue
 
     Builds nothing. A study with `when_busy: queue` waits here for a busy host, without a worker. After Clear,
     the same run is opened again."""
-    from density_study.dags.stages.opening import Asked, load, opened
+    from density_study.dags.stages.opening import DagRunRequest, load, opened
 
     params, context = checked_params(), get_current_context()
     ti = context["ti"]
@@ -58,7 +58,7 @@ def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue
         return PokeReturnValue(True, load(run))
     states = _states() if ti.try_number > 1 else None
     dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
-    asked = Asked(spec, runs, params["fresh"], steps, dag_run, states, EndedDagRuns())
+    asked = DagRunRequest(spec, runs, params["fresh"], steps, dag_run, states, EndedDagRuns())
     root = opened(asked)
     return PokeReturnValue(root is not None, root)
 

@@ -45,7 +45,7 @@ class Session:
             time.sleep(_LOOK_EVERY_S)
 
     def _unfinished(self, before: datetime) -> list[tuple[str, str]]:
-        """DAG and id of each."""
+        """(DAG, id) of each DAG run that began before and has not ended."""
         query = "&".join(f"state={state}" for state in _UNFINISHED)
         found = self._ask("GET", f"/dags/~/dagRuns?{query}&limit=100")
         return [

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
@@ -50,7 +51,8 @@ def read(run_root: Path) -> Mapping[str, str]:
             f"the tables have format {value.get('format') if isinstance(value, dict) else None!r};"
             f" this version reads {FORMAT}.",
             str(path),
-            f"remove the folder of tables; study report {run_root} builds them again from the records.",
+            f"remove the folder of tables; study report {quote(str(run_root))} builds them again from the "
+            "records.",
         )
     digests = value.get("digests")
     if not isinstance(digests, dict) or value != _state(run_root, digests):

@@ -61,9 +61,7 @@ def _stages(folder: Path, trials: int) -> Iterator[tuple[str, float]]:
     file = parse_study(STUDY, "rehearsed.yaml", {"repetitions": trials // 10})
     seen = foreseen(file, folder, Effects(), Noise())
     times = [time.monotonic()]
-    root = perform(
-        file, seen.plan, seen.rehearsal, folder, lambda _: times.append(time.monotonic())
-    )
+    root = perform(seen, folder, lambda _: times.append(time.monotonic()))
     steps = [after - before for before, after in pairwise(times[1:])]
     yield "steps", 1e3 * sum(steps) / trials
     tenth = max(1, len(steps) // 10)

@@ -64,7 +64,7 @@ def install() -> None:
     opening.resolve_hosts = hosts
     opening.preflight = lambda *_: None
     nodes: Any = SimpleNamespace(check_leases=lambda *_: None)  # no host is asked
-    opening.nodes_of = lambda _: nodes
+    opening.provider_of = lambda _: nodes
     steps.ensure_stacks = lambda *_: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down

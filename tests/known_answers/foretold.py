@@ -18,12 +18,12 @@ from density_study.analysis.comparison.history import seen_spread, spread_within
 from density_study.analysis.findings import findings
 from density_study.analysis.findings.answered import evidence_of
 from density_study.analysis.findings.noise_seen import noise_seen
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question_power import asked_of_plan, questions_of
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import Metric, TestCaseSummary
-from density_study.cluster.providers.simulated.noise import Noise as Simulated
+from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.stages.rehearsal import Foreseen, foreseen
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.shipped import study_path
@@ -43,7 +43,7 @@ def foretold() -> list[Answer]:
     for name in STUDIES:
         for builds in BETWEEN:
             file = read_study(study_path(Path(name)))
-            noise = Simulated(builds=builds)
+            noise = Noise(builds=builds)
             seen = foreseen(file, Path("rehearsals"), named_effects("none"), noise)
             known, exact, assumed = _shares(seen, Drawing(seen.plan, seen.rehearsal))
             answers.append(
@@ -72,9 +72,9 @@ def _shares(seen: Foreseen, drawing: Drawing) -> list[float]:
         SimpleNamespace(test_cases=earlier, repetitions=plan.repetitions) for earlier, _ in pairs
     ]
 
-    def noise_of(some: Sequence[Any]) -> Noise:
+    def noise_of(some: Sequence[Any]) -> SeenNoise:
         within = spread_within_repetitions(some)
-        return Noise(seen_spread(some) or 0.0, "seen", within, noise_seen(some, asked))
+        return SeenNoise(seen_spread(some) or 0.0, "seen", within, noise_seen(some, asked))
 
     exact, shares = noise_of(runs), np.zeros(3)
     compared = 0

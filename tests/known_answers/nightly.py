@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from density_study.analysis.comparison.numbers import TAIL
 from density_study.analysis.findings.variants import (
+    TAIL,
     latency,
     main_operation,
     points_of,

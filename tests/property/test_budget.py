@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from density_study.analysis.findings.budget import (
-    Asked,
     CellCost,
-    Noise,
+    QuestionCells,
+    WindowNoise,
     best_design,
     least_s,
     most_repetitions,
@@ -23,16 +23,16 @@ from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import optimal_units, spread_of_build
 
 BUILD_S = 40.0
-Case = tuple[tuple[Asked, ...], dict[tuple[str, str], CellCost], Noise]
+Case = tuple[tuple[QuestionCells, ...], dict[tuple[str, str], CellCost], WindowNoise]
 
 
-def _asked(name: str, ratio: float, cells: list[tuple[str, str]]) -> Asked:
+def _asked(name: str, ratio: float, cells: list[tuple[str, str]]) -> QuestionCells:
     rule = Rule(low=1.0, expected=ratio)
     comparison = Question(
         id=name, family=name, subject="s", measure="m", variants="b over a", rule=rule, first=(1.0,),
         later=(1.0,), cells=tuple(cells),
     )  # fmt: skip
-    return Asked(PlannedQuestion(name, (comparison,), 1), frozenset(cells))
+    return QuestionCells(PlannedQuestion(name, (comparison,), 1), frozenset(cells))
 
 
 def _case(asked: Sequence[tuple[float, float]], window_s: float, between: float) -> Case:
@@ -42,7 +42,7 @@ def _case(asked: Sequence[tuple[float, float]], window_s: float, between: float)
         cells = [(f"case{number}", "a"), (f"case{number}", "b")]
         questions.append(_asked(f"q{number}", ratio, cells))
         costs |= {cell: CellCost(around_s, window_s, (("data", 300.0),)) for cell in cells}
-    return tuple(questions), costs, Noise(between)
+    return tuple(questions), costs, WindowNoise(between)
 
 
 @st.composite
@@ -109,7 +109,7 @@ def test_no_other_design_has_more_power(case: Case, budget_s: float) -> None:
 
 
 def _spread(
-    one: Asked, costs: dict[tuple[str, str], CellCost], share: float, noise: Noise
+    one: QuestionCells, costs: dict[tuple[str, str], CellCost], share: float, noise: WindowNoise
 ) -> float:
     window_s = share * costs[min(one.cells)].window_s
     if not window_s:

@@ -46,7 +46,7 @@ workloads:
 def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_path: Path) -> None:
     file = parse_study(STUDY, "rehearsed.yaml", {})
     seen = foreseen(file, tmp_path, named_effects("none"), Noise())
-    root = rehearse(file, seen.plan, seen.rehearsal, tmp_path)
+    root = rehearse(seen, tmp_path)
     summary = read_summary_file(root / SUMMARY)
     assert {one.trial: (one.verdict, one.reasons) for one in summary.trials} == {
         str(step.trial): ("valid", ()) for step in seen.plan.trials
@@ -67,7 +67,7 @@ def test_ten_hosts_of_a_company_are_rehearsed_to_their_report(tmp_path: Path) ->
     """72 workers, data of twice their memory, five repetitions: as it is, without a word of it changed."""
     file = read_study(BIG)
     seen = foreseen(file, tmp_path, named_effects("none"), Noise())
-    root = rehearse(file, seen.plan, seen.rehearsal, tmp_path)
+    root = rehearse(seen, tmp_path)
     summary = read_summary_file(root / SUMMARY)
     assert len(summary.trials) == len(seen.plan.trials) == 240
     assert Counter(one.verdict for one in summary.trials) == {"valid": 240}

@@ -17,14 +17,17 @@ def made_cold(context: TrialContext, data_set_mib: float) -> Prepared:
     """Everything is written out and no block is cached. StudyError if that is not done in time."""
     if context.cluster.topology.existing:  # nobody here sees its disks and page caches
         return Prepared(data_set_mib, ColdProof(method=UNKNOWN))
+    return Prepared(
+        data_set_mib, evicted(context), {IO: device_bytes(context.cluster, context.transport)}
+    )
+
+
+def evicted(context: TrialContext) -> ColdProof:
+    """Write everything out and empty the caches. StudyError if that is not done in time."""
     machines = context.cluster, context.transport, context.record.root / "logs"
     write_out(*machines, context.timeout_scale)
     evicted_bytes = evict_blocks(*machines, context.timeout_scale)
-    return Prepared(
-        data_set_mib,
-        ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
-        {IO: device_bytes(context.cluster, context.transport)},
-    )
+    return ColdProof(method=EVICTION, evicted_bytes=evicted_bytes)
 
 
 def cold_proof(

@@ -29,6 +29,7 @@ MAX_LINE_BYTES = 2**22
 """No tool writes longer lines; longer ones are quarantined without decoding, to bound memory."""
 EXACT_INTEGER_LIMIT = 2**53  # a float holds every whole number below this limit
 LONG_MAX = 2**63 - 1
+YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times
 BOM = b"\xef\xbb\xbf"
 
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -91,6 +92,11 @@ class Line:
     number: int
     text: str
     ended: bool
+
+    def require_end(self) -> None:
+        """RejectedError if it is not ended."""
+        if not self.ended:
+            raise RejectedError("last line is cut off: no newline ends it")
 
 
 class _Fate(Enum):
@@ -196,6 +202,14 @@ def decimal(text: str) -> float:
     if not math.isfinite(value) or value >= EXACT_INTEGER_LIMIT:
         raise RejectedError(f"number too large: {_short(text)}")
     return value
+
+
+def instant(text: str) -> float:
+    """A time in epoch seconds. RejectedError as of `decimal`, and for one that is not of this century."""
+    found = decimal(text)
+    if not YEARS_S[0] <= found <= YEARS_S[1]:
+        raise RejectedError(f"epoch {text} is not of this century")
+    return found
 
 
 def whole(text: str, most: int = LONG_MAX) -> int:

@@ -34,7 +34,7 @@ class Rows(Protocol):
         ...
 
     def arrays(self, table: str, *columns: str) -> Columns:
-        """The same by column: null is NaN in numbers, False in flags and None in texts."""
+        """The trial's rows by column: null is NaN in numbers, False in flags and None in texts."""
         ...
 
 

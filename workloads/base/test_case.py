@@ -16,6 +16,8 @@ from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.values import ClientFiles, Frozen
 
 LIMIT_IN_ESTIMATES = 5.0
+JOB_LIMIT_IN_ESTIMATES = 40.0
+"""The limit of a job on YARN, whose duration depends more on the cluster."""
 
 
 class TestCase(Frozen):
@@ -58,7 +60,7 @@ class TestCase(Frozen):
         """Estimated duration of the trial on a small cluster, without server warm-up."""
 
     def estimate_on(self, topology: AnyTopology) -> float:
-        """That on this topology."""
+        """Estimated duration of the trial on this topology."""
         return self.estimate_s
 
     def limit_on(self, topology: AnyTopology) -> float:
@@ -239,6 +241,29 @@ class TestCase(Frozen):
     def is_paced(self) -> bool:
         """Whether clients are held to a target rate, so that the rate is not a result."""
         return False
+
+
+class JobTestCase(TestCase):
+    """A test case that runs jobs on YARN, and writes the data that they read by a job of its own."""
+
+    def job_limit_on(self, topology: AnyTopology) -> float:
+        """Seconds after which one job counts as hung."""
+        return JOB_LIMIT_IN_ESTIMATES * self.estimate_on(topology)
+
+    def prepare_estimate_s(
+        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
+    ) -> float:
+        return 0.0 if is_written else self.estimate_on(topology)
+
+    def obstacle(self, topology: AnyTopology) -> InputError | None:
+        if topology.store.hadoop:
+            return super().obstacle(topology)
+        return InputError(
+            f"{self.id}: a cluster with {topology.store.title} has no HDFS and no YARN.",
+            self.workload,
+            f"remove `{self.workload}`, or let the study also have HBase.",
+            ("workloads",),
+        )
 
 
 class WorkloadSpec(Frozen):

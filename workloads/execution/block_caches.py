@@ -20,8 +20,8 @@ from density_study.cluster.model.topology import AnyTopology
 from density_study.cluster.providers.existing.web import url_of
 from density_study.cluster.stores.answers import Fetch
 from density_study.workloads.base.values import CacheUse
+from density_study.workloads.ycsb.warming.servers import SERVER
 
-_SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
 _POOLS = "java.nio:type=BufferPool,name=*"
 _ENGINE = "hbase.bucketcache.ioengine"
 _COUNTERS = {
@@ -84,10 +84,10 @@ def _server(ask: Fetch, url: str) -> Mapping[str, Any]:
     for look in range(_LOOKS):
         if look:
             time.sleep(_BETWEEN_LOOKS_S)
-        if beans := ask(f"{url}/jmx?qry={_SERVER}")["beans"]:
+        if beans := ask(f"{url}/jmx?qry={SERVER}")["beans"]:
             (server,) = beans
             return dict(server)
-    raise LookupError(f"no {_SERVER} after {_LOOKS} looks")
+    raise LookupError(f"no {SERVER} after {_LOOKS} looks")
 
 
 def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading) -> CacheUse:

@@ -83,7 +83,7 @@ def _named(step: Step) -> str:
 
 
 def _fault(run: Run, step: Step, message: str) -> StudyError:
-    """With the right that is missing, if the step's clients name one."""
+    """The error of a failed step. It names the missing right if the step's clients do."""
     said = [message, *(path.read_text(errors="replace")[-_TAIL:] for path in _errors(run, step))]
     remedy = next(filter(None, map(remedy_for, said)), "")
     return StudyError(

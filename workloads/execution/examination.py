@@ -18,6 +18,7 @@ from density_study.cluster.machine.equality.judgement import (
 from density_study.cluster.model.errors import InputError, SeveralError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.topology import AnyTopology
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.ssh.acting import UNASKED
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
@@ -27,7 +28,6 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
 from density_study.workloads.planning.resolve import check_declared_hosts, resolve_hosts
-from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -60,10 +60,10 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
     yield tried(
         "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
     )
-    provider = nodes_of(study)
-    if provider.leases_hosts:
-        for name, topology in plan.topologies.items():
-            yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
+    for name, topology in plan.topologies.items():
+        if topology.provider.leases_hosts:
+            check = partial(provider_of(topology).check_leases, topology, tag)
+            yield tried(f"hosts of {name} are free", check)
     yield from checks(study, plan, runs, tag)
     topologies = plan.topologies.values()
     watched = (host for one in topologies if one.existing for host in one.existing.watched)
@@ -72,7 +72,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
     yield from setting_checks(topologies)
-    named = {name: act for one in plan.built for name, act in provider.doctor_checks(one)}
+    named = {name: act for one in plan.built for name, act in provider_of(one).doctor_checks(one)}
     yield from (tried(name, act) for name, act in named.items())
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import InputError, StudyError
@@ -48,7 +49,7 @@ class Kept:
 
     @property
     def folder(self) -> Path:
-        """For the build."""
+        """The build's folder."""
         return self.root / "builds" / self.build
 
     @property
@@ -70,7 +71,7 @@ def kept() -> Kept | None:
             raise InputError(
                 "its keeper was killed and left processes running.",
                 f"the kept cluster {held.tag}",
-                f"run `study reap --runs {held.root.parents[1]}`, which removes them.",
+                f"run `study reap --runs {quote(str(held.root.parents[1]))}`, which removes them.",
             )
         return None
     if not found:

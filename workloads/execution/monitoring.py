@@ -196,7 +196,7 @@ def _left(running: _Running) -> Iterator[Path]:
 
 
 def _fetched(running: _Running, names: Iterable[str]) -> Iterator[Path]:
-    """Those of the files that exist."""
+    """Fetches the monitor's files, and yields those that exist."""
     for name in names:
         path = running.file.with_name(name)
         running.fetch(path)

@@ -11,13 +11,14 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
@@ -43,7 +44,6 @@ from density_study.workloads.planning.preflight import Check, Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_declared_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
-from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -130,20 +130,11 @@ def open_run(
                 study = run.study if run else made.study
                 if fits is not None:
                     fits(study, plan)
-                with _held(root, tag, study, plan, run, owner, report):
-                    if run is None:
-                        with _made(root):
-                            run = _begin(root, made, plan)
-                            if made != file:
-                                write_text(root / ASKED, file.text)
-                            _journal_opening(run, owner, dag_run)
-                        return run
-                    if plan != run.plan:
-                        run = replace(run, plan=plan)
-                        own_runs.register(root, plan_text(plan))
-                        write_plan(plan, root / PLAN)
+                held = _held(root, tag, study, plan, run, owner, report)
+                with held, nullcontext() if run else _made(root):
+                    run = _planned(run, plan) if run else _begin(root, made, plan, file)
                     _journal_opening(run, owner, dag_run)
-                return run
+                    return run
             except HostBusyError:
                 if file.study.when_busy == "refuse" or not wait:
                     raise
@@ -196,9 +187,8 @@ def _held(
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
-        provider = nodes_of(study)
         for topology in plan.topologies.values():
-            provider.check_leases(topology, tag)
+            provider_of(topology).check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, root.parents[1], tag, report)
@@ -328,8 +318,18 @@ def _made(root: Path) -> Iterator[None]:
         raise
 
 
-def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+def _begin(root: Path, file: StudyFile, plan: Plan, asked: StudyFile) -> Run:
     own_runs.register(root, plan_text(plan))
     write_text(root / STUDY, file.text)
     write_plan(plan, root / PLAN)
+    if file != asked:
+        write_text(root / ASKED, asked.text)
     return Run(root, file.study, plan, Journal(root / JOURNAL))
+
+
+def _planned(run: Run, plan: Plan) -> Run:
+    """The run with this plan, which repetitions may have been added to."""
+    if plan != run.plan:
+        own_runs.register(run.root, plan_text(plan))
+        write_plan(plan, run.root / PLAN)
+    return replace(run, plan=plan)

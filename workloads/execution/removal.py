@@ -6,6 +6,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from density_study.cluster.lifecycle.reap import not_proved_gone
 from density_study.cluster.model.errors import InputError, StudyError
@@ -93,7 +94,7 @@ def _check_over(root: Path, locked: bool) -> None:
         raise InputError(
             f"not everything that this run built is gone: {', '.join(left)}.",
             str(root),
-            f"run study reap --runs {root.parents[1]}, then try again.",
+            f"run study reap --runs {quote(str(root.parents[1]))}, then try again.",
         )
 
 

@@ -15,6 +15,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import (
+    NoiseMeasured,
     QuestionsLeft,
     RepetitionsEnded,
     RunEnded,
@@ -121,13 +122,21 @@ def load_run(root: Path) -> Run:
 
 def spared_trials(journal: Journal) -> frozenset[str]:
     """Trials that a run did not need: probes of searches, and repetitions after its answer was precise
-    enough, or its questions were answered. They do not run, and leave no record."""
-    ends: tuple[SearchEnded | RepetitionsEnded | QuestionsLeft, ...] = (
+    enough, or its questions were answered, or that its noise does not ask for. They do not run, and leave no
+    record."""
+    ends: tuple[SearchEnded | RepetitionsEnded | QuestionsLeft | NoiseMeasured, ...] = (
         *journal.events(SearchEnded),
         *journal.events(RepetitionsEnded),
         *journal.events(QuestionsLeft),
+        *journal.events(NoiseMeasured),
     )
     return frozenset(chain.from_iterable(ended.spared for ended in ends))
+
+
+def as_replanned(plan: Plan, journal: Journal) -> Plan:
+    """The plan with the repetitions that the run chose by the noise of its first ones."""
+    measured = journal.last(NoiseMeasured)
+    return plan.replanned(measured.last) if measured else plan
 
 
 def end_run(

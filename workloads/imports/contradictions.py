@@ -22,7 +22,7 @@ from density_study.workloads.imports.ycsb.shares import (
 from density_study.workloads.ycsb.mixes import MIXES, is_load
 
 MOST_MORE = 1.01
-"""For work over that requested."""
+"""Most work that a run may have done, relative to what was requested."""
 SHORT_S, LONG_S, LONG = 2.0, 60.0, 2.0
 """A window includes the start of a client; it is not twice as long as the run and a minute."""
 SIGMAS = 3.0

@@ -57,7 +57,7 @@ def _results(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _keys(piece: Piece) -> Iterator[object]:
-    """What no other run has."""
+    """Facts of the piece that no piece of another run shares."""
     if (run := printed(piece)) is not None:
         yield run
     if piece.kind == "dfsio-results":

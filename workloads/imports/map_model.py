@@ -11,9 +11,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from density_study.cluster.model.host import Role
 from density_study.workloads.base.checked import FaultyKeyError, Name, like, no_duplicates
 from density_study.workloads.base.local_time import zone_of
+from density_study.workloads.base.parsing import YEARS_S
 from density_study.workloads.base.quantity import Seconds, SizeBytes, SizeMib, magnitude, written_in
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.monitors.dool_header import YEARS_S
 from density_study.workloads.testdfsio.modes import DfsioMode
 
 MAX_OFFSET_S = 86400.0

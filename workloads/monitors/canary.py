@@ -30,13 +30,13 @@ ITERATIONS = 2000
 BUFFER_BYTES, PART_BYTES = 32 * 2**20, 2**20
 """Each round copies the next part of a buffer, which other programs have driven out of the caches."""
 ROUNDS = 8
-"""For a block: several milliseconds."""
+"""Rounds in a block, which takes several milliseconds."""
 BLOCKS, REST_S = 20, 0.005
-"""For a burst, and between them."""
+"""Blocks in a burst, and the rest between them, in seconds."""
 WITHIN = 0.4
 """Share of a round that is done within the trial, with cold caches: a whole one cost 0.16 % of a core."""
 START_S = 0.2
-"""In which the other monitors of the machine start."""
+"""Time for the other monitors of the machine to start in."""
 _WORDS = b"density-study-01"
 
 

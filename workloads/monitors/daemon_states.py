@@ -61,7 +61,8 @@ class _Followed:
     lines: Counter[str] = field(default_factory=Counter)
 
     def logged(self) -> dict[str, float]:
-        """Size of the log, and how many lines with each column's phrases it got since the first round."""
+        """Size of the log, and how many lines with each column's phrases it got since the first round;
+        nothing of a log that could never be read."""
         if self.jvm.log is None:
             return {}
         with suppress(OSError), self.jvm.log.open("rb") as log:
@@ -72,8 +73,10 @@ class _Followed:
                 str(match.lastgroup) for match in _phrases().finditer(log.read(MOST_BYTES))
             )
             self.size_bytes = now
+        if self.size_bytes is None:
+            return {}
         counts = {column: float(self.lines[column]) for column in _phrases().groupindex}
-        return counts if self.size_bytes is None else {**counts, "log_bytes": self.size_bytes}
+        return {**counts, "log_bytes": self.size_bytes}
 
 
 @cache

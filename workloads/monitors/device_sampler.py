@@ -31,7 +31,7 @@ from density_study.workloads.monitors.rounds import hold_stop, stopped_within, u
 
 
 def _tag() -> str:
-    """For the build."""
+    """The build's tag, from the environment."""
     return os.environ.get("STUDY_TAG", "")
 
 

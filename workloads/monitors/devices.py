@@ -18,10 +18,17 @@ from typing import Any
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import (
+    Ledger,
+    Line,
+    Parsed,
+    RejectedError,
+    decimal,
+    instant,
+)
 
 FORMAT = 1
+SAMPLER = "density_study.workloads.monitors.device_sampler"
 TITLE = re.compile(r"# device format ([0-9]+), host=([^,]+), device=([a-z]+)")
 _SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 HOST = "host"
@@ -109,16 +116,17 @@ def device_command(
     python: tuple[str, ...],
     *,
     device: str,
+    module: str = SAMPLER,
     daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     access: Access = OPEN,
 ) -> Command:
-    """Runs our sampler of one device. daemons: those of each machine, with their HTTP address.
-    access: to them."""
+    """Runs the program `module`, which samples one device. daemons: those of each machine, with their HTTP
+    address. access: to them."""
     asked = [f"{name}={address}" for name, address in sorted(daemons.get(host, {}).items())]
     return Command(
         name=f"monitor-{device}-{host}",
         argv=(
-            *(*python, "-m", "density_study.workloads.monitors.device_sampler"),
+            *(*python, "-m", module),
             *("--device", device, "--host", host, "--period", str(period_s), "--output", output),
             *(part for daemon in asked for part in ("--daemon", daemon)),
             *(("--ca-file", access.ca_file) if asked and access.ca_file else ()),
@@ -176,8 +184,7 @@ class _Reader:
         return self._row(line)
 
     def _row(self, line: Line) -> DeviceSample:
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         if self._about is None or self._columns is None:
             raise RejectedError("no title and header above this row")
         epoch, source, *cells = (*line.text.split(","), "")[:-1] if "," in line.text else ("", "")
@@ -185,9 +192,7 @@ class _Reader:
             raise RejectedError(f"{len(cells)} cells under {len(self._columns)} columns")
         if not _SOURCE.fullmatch(source):
             raise RejectedError(f"not a source: {source[:40]!r}")
-        epoch_s = decimal(epoch)
-        if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-            raise RejectedError(f"epoch {epoch} is not of this century")
+        epoch_s = instant(epoch)
         if epoch_s <= self._last_s.get(source, 0.0):
             raise RejectedError(f"time of {source} goes back, or occurs twice")
         known = {n: decimal(cell) for n, cell in zip(self._columns, cells, strict=True) if cell}

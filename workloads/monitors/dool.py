@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.local_time import zone_of
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, instant
 from density_study.workloads.monitors.dool_cells import (
     HostSample,
     bytes_and_operations,
@@ -19,7 +19,6 @@ from density_study.workloads.monitors.dool_cells import (
 )
 from density_study.workloads.monitors.dool_header import (
     DAY_S,
-    YEARS_S,
     Banner,
     Key,
     Start,
@@ -131,8 +130,7 @@ class DoolReader:
         text = line.text
         if not text.strip():
             return None
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         if text.startswith('"'):
             self._header(text)
             return None
@@ -214,9 +212,7 @@ class DoolReader:
         if printed is None:
             self._require_progress(by_text, least_s=0.0)
             return by_text, text
-        epoch_s = decimal(printed)
-        if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-            raise RejectedError(f"epoch {printed} is not of this century")
+        epoch_s = instant(printed)
         if by_text is not None and not -0.001 <= epoch_s - by_text < 1.001:
             raise RejectedError(f"epoch {printed} and time {text} differ")
         self._require_progress(epoch_s, least_s=MIN_STEP_S)

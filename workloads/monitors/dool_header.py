@@ -17,10 +17,9 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
 from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local
-from density_study.workloads.base.parsing import RejectedError
+from density_study.workloads.base.parsing import YEARS_S, RejectedError
 
 Key = tuple[str, str]  # section, column
-YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times
 
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')

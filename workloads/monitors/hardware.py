@@ -33,7 +33,7 @@ Counters = Mapping[str, Mapping[str, float]]
 
 
 class Hardware:
-    """Counts from its making on."""
+    """Counters of the hardware, which count from the making of this object on."""
 
     def __init__(self, kind: int = HARDWARE, events: Mapping[str, int] = EVENTS) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -41,7 +41,11 @@ class Hardware:
         self._files = {name: list(_opened(kind, number)) for name, number in events.items()}
 
     def read(self) -> Counters:
-        found = {name: sum(map(_count, files)) for name, files in self._files.items() if files}
+        found = {}
+        for name, files in self._files.items():
+            counts = [count for file in files if (count := _count(file)) is not None]
+            if files and len(counts) == len(files):
+                found[name] = sum(counts)
         return {HOST: found}
 
 
@@ -65,6 +69,7 @@ def _opened(kind: int, event: int) -> Iterator[int]:
             os.close(file)
 
 
-def _count(file: int) -> float:
+def _count(file: int) -> float | None:
+    """None if it never ran: other programs, as the kernel's watchdog, have the CPU's counters."""
     value, enabled, running = struct.unpack("=QQQ", os.read(file, 24))
-    return value * enabled / running if running else 0.0
+    return value * enabled / running if running else None if enabled else 0.0

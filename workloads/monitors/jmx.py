@@ -89,7 +89,7 @@ class _Daemon:
         self._page, self._beans = page, beans
         self._thread: threading.Thread | None = None
         self.answer: Mapping[str, float] = {}
-        """Empty while a question is open."""
+        """The last answer; empty while a question is open."""
 
     def ask(self) -> threading.Thread:
         """Ask in a thread; while an earlier round's question is open, only wait for that."""

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from density_study.cluster.model.transport import Command
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, instant, whole
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
@@ -21,7 +20,7 @@ TITLE = re.compile(
     r"# nodecpu format ([0-9]+), host=([^,]+), ticks_per_s=([0-9]{1,6}), cores=([0-9]{1,6})"
 )
 MAX_PROCESSES = 2**22
-_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LATE_S = 10.0  # maximum delay between using and counting ticks (first round of a new node)
 
 
@@ -103,18 +102,15 @@ class NodeCpuReader:
 
 
 def _row(line: Line, about: re.Match[str] | None) -> NodeCpuSample:
-    if not line.ended:
-        raise RejectedError("last line is cut off: no newline ends it")
+    line.require_end()
     if about is None:
         raise RejectedError("no title above this row: ticks per second unknown")
     cells = line.text.split(",")
     if len(cells) != 5:
         raise RejectedError(f"{len(cells)} cells under 5 columns")
-    if not _NODE.fullmatch(cells[1]):
+    if not NODE.fullmatch(cells[1]):
         raise RejectedError(f"not a node's name: {cells[1][:40]!r}")
-    epoch_s = decimal(cells[0])
-    if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-        raise RejectedError(f"epoch {cells[0]} is not of this century")
+    epoch_s = instant(cells[0])
     return NodeCpuSample(
         line=line.number,
         host=about.group(2),

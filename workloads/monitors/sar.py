@@ -18,9 +18,16 @@ from types import MappingProxyType
 from typing import Any
 
 from density_study.workloads.base.local_time import epoch_of_local, zone_of
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.base.parsing import (
+    YEARS_S,
+    Ledger,
+    Line,
+    Parsed,
+    RejectedError,
+    decimal,
+    whole,
+)
 from density_study.workloads.monitors.dool_cells import CPU_SUM_TOLERANCE, HostSample
-from density_study.workloads.monitors.dool_header import YEARS_S
 
 HEADER = "# hostname;interval;timestamp"
 NO_HEADER = f"no sar file in CSV: no line '{HEADER};...'"
@@ -123,8 +130,7 @@ class _Reader:
         """Whether the line became a part of a sample. False: a known line that has none."""
         if not line.text.strip():
             return False
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         if line.text.startswith("#"):
             self._header(line.text)
             return False

@@ -132,7 +132,7 @@ class PipelineTestCase(TestCase):
 
     @property
     def window_s(self) -> float:
-        """At least: the nodes divide the work."""
+        """The least length of the window: the nodes divide the work among themselves."""
         return self.read_bases * COHORT * RUN_CORE_US / 1e6
 
     def numbers(self, topology: Placed) -> list[tuple[Node, tuple[int, ...]]]:

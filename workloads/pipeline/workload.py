@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
-from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks
-from density_study.cluster.clients.write_out import write_out
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths, remote_path
 from density_study.cluster.stack import ensure, stack_home
 from density_study.workloads.base.client_run import require_success, run_clients
-from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.cold import evicted
+from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.pipeline.faults import answer_faults, importance_faults, stage_faults
 from density_study.workloads.pipeline.importance.stage import CLIENT as IMPORTANCE_CLIENT
@@ -45,13 +44,7 @@ class PipelineWorkload:
             put_genotypes(context, test_case.importance, test_case.seed)
         if test_case.variant_load:
             create_table(context, test_case.bases)
-        machines = context.cluster, context.transport, context.record.root / "logs"
-        write_out(*machines, context.timeout_scale)
-        evicted_bytes = evict_blocks(*machines, context.timeout_scale)
-        return Prepared(
-            data_set_mib=test_case.data_mib,
-            cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
-        )
+        return Prepared(data_set_mib=test_case.data_mib, cold=evicted(context))
 
     def run(self, context: TrialContext, test_case: PipelineTestCase) -> tuple[ClientRun, ...]:
         stages = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase as fnmatch
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -39,7 +40,7 @@ from density_study.workloads.study.existing_spec import existing_clusters
 from density_study.workloads.study.keys import MonitorSpec
 from density_study.workloads.study.providers.registry import densities, nodes_of
 from density_study.workloads.study.registry import AnyTestCase
-from density_study.workloads.study.repetitions import Repetitions
+from density_study.workloads.study.repetitions import LEAST_PRECISE, Repetitions
 from density_study.workloads.study.study import Study
 
 FORMAT: Literal[1] = 1
@@ -117,6 +118,11 @@ class Plan(Frozen):
         return self
 
     @property
+    def least_repetitions(self) -> int:
+        """Repetitions that run in any case."""
+        return self.precise.at_least if self.precise else self.repetitions
+
+    @property
     def built(self) -> tuple[Topology, ...]:
         """The topologies that the study builds itself."""
         return tuple(one for one in self.topologies.values() if isinstance(one, Topology))
@@ -146,6 +152,49 @@ class Plan(Frozen):
     @property
     def trials(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.kind == "trial")
+
+    def cell(self, step: Step) -> tuple[str, str] | None:
+        """Test case and topology of a trial; None for other steps."""
+        return (step.test_case.id, self.builds[step.build]) if step.test_case else None
+
+    @property
+    def cells(self) -> frozenset[tuple[str, str]]:
+        """Test case and topology of every trial."""
+        return frozenset(filter(None, map(self.cell, self.steps)))
+
+    @property
+    def planned(self) -> int:
+        """The last repetition that is planned, without those that a budget keeps in reserve."""
+        bounds = self.precise
+        return bounds.planned if bounds and bounds.planned else self.repetitions
+
+    @property
+    def pilot(self) -> int:
+        """After this repetition the run measures its noise: before the first look, or halfway; five are
+        enough."""
+        if self.precise is not None:
+            return self.precise.at_least
+        return max(2, min(LEAST_PRECISE, (self.repetitions + 1) // 2))
+
+    def after(self, repetition: int) -> tuple[str, ...]:
+        """The trials of later repetitions."""
+        return tuple(str(step.trial) for step in self.trials if step.repetition > repetition)
+
+    def paid_by(self, budget_s: float, pace: float = 1.0, since: int = 0) -> int:
+        """The last repetition that ends within this time from the end of repetition `since`, if none of their
+        trials is spared. pace: real over estimated seconds."""
+        each_s = [0.0] * (self.repetitions + 1)
+        for step in self.steps:
+            each_s[step.repetition] += pace * step.estimate_s
+        spent_s = list(accumulate(each_s[since + 1 :]))
+        return since + sum(seconds <= budget_s for seconds in spent_s)
+
+    def replanned(self, last: int | None) -> Plan:
+        """With this as the last repetition that is planned; None: as it is."""
+        if last is None or self.precise is None:
+            return self
+        precise = self.precise.model_copy(update={"planned": last})
+        return self.model_copy(update={"precise": precise})
 
     @property
     def estimate_s(self) -> float:

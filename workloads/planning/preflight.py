@@ -25,11 +25,7 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import ExistingTopology, Topology
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.providers.provider import (
-    FreeResources,
-    NamedCheck,
-    Provider,
-)
+from density_study.cluster.providers.provider import FreeResources, NamedCheck, provider_of
 from density_study.cluster.providers.ssh.acting import UNASKED, act_on
 from density_study.cluster.stack import ensure
 from density_study.cluster.state.limits import check_limits
@@ -37,7 +33,6 @@ from density_study.cluster.stores.store import cluster_store
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, Written
 from density_study.workloads.study.factors.store import STORE
-from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 
 
@@ -97,11 +92,10 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
         except InputError as error:
             yield f"{error.where}: {error.what} `study run` will reject it: {error.remedy}"
             break
-    provider = nodes_of(study)
-    if not (provider.here and provider.shares_hosts):
-        return
     found = {}
     for topology in plan.built:
+        if not (topology.provider.here and topology.provider.shares_hosts):
+            continue
         for host in topology.hosts:
             folders = [*(disk.path for disk in host.disks), str(runs.absolute())]
             room = FreeResources.of(0, free_disks(folders))
@@ -135,14 +129,14 @@ def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
         yield tried(name, act)
     if warning := exposed(plan.topologies.values()):
         yield Check("other users of this machine", warning=warning)
-    yield from _shared_drives(nodes_of(study), plan.built[:1])
+    yield from _shared_drives(plan.built[:1])
 
 
-def _shared_drives(provider: Provider[Topology], topologies: Sequence[Topology]) -> Iterator[Check]:
+def _shared_drives(topologies: Sequence[Topology]) -> Iterator[Check]:
     """Warnings about drives of a study that are one: nested folders, or one device mounted twice."""
     for topology in topologies:
         with suppress(StudyError, OSError):  # an earlier check has reported it
-            for name, room in provider.free_resources(topology).items():
+            for name, room in provider_of(topology).free_resources(topology).items():
                 host = next(one for one in topology.hosts if one.name == name)
                 drives = {disk.path for disk in host.disks if not disk.emulated}
                 for folders in room.shared():
@@ -163,17 +157,14 @@ def tried(name: str, act: Callable[[], object]) -> Check:
 
 
 def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck]:
-    provider = nodes_of(study)
     topologies = tuple(plan.topologies.values())
     most = written(study, plan, runs)
     yield "limits of this shell", check_limits
     for topology in plan.built:
-        yield (
-            f"memory and disks of {topology.name}",
-            partial(_check_room, provider, topology, most),
-        )
-        if provider.shares_hosts:
-            check = partial(provider.check_ports, topology, allocate_ports(topology))
+        yield f"memory and disks of {topology.name}", partial(_check_room, topology, most)
+        if topology.provider.shares_hosts:
+            ports = allocate_ports(topology)
+            check = partial(provider_of(topology).check_ports, topology, ports)
             yield f"ports of {topology.name}", check
     yield "dool", dool_path
     if "profile" in study.monitor.also:
@@ -202,24 +193,22 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
             )
     if plan.built:
         yield from software(plan.built, study.stack.versions)
-        yield from _of_hosts(study, plan.built, provider, tag)
+        yield from _of_hosts(study, plan.built, tag)
 
 
-def _of_hosts(
-    study: Study, topologies: Sequence[Topology], provider: Provider[Topology], tag: str
-) -> Iterator[NamedCheck]:
+def _of_hosts(study: Study, topologies: Sequence[Topology], tag: str) -> Iterator[NamedCheck]:
     test_cases = study.test_cases()
     for topology in topologies:
         able = (test_case for test_case in test_cases if not test_case.obstacle(topology))
         for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
-            yield from provider.worker_checks(topology, command)
+            yield from provider_of(topology).worker_checks(topology, command)
     for topology in topologies:
-        yield from provider.checks(topology, tag)
+        yield from provider_of(topology).checks(topology, tag)
 
 
-def _check_room(provider: Provider[Topology], topology: Topology, most: Written) -> None:
+def _check_room(topology: Topology, most: Written) -> None:
     _check_data_disks(topology, most)
-    free = provider.free_resources(topology)
+    free = provider_of(topology).free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
             there = free[host.name]

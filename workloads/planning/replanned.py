@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 
 from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, Host, IoLimits, Login
+from density_study.cluster.model.host import Disk, Host, Login
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import ANEW, Plan, extended, make_plan, plan_text
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
-from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS
 from density_study.workloads.study.providers.registry import rules_of
+from density_study.workloads.study.providers.rules import known_hosts_of
 from density_study.workloads.study.study import Study
 
 
@@ -82,15 +82,11 @@ def _host(study: Study, spec: HostSpec, found: Host, runs: Path) -> Host:
     login = _login(study, found, runs)
     auto = runs if login is None else login.target(spec.name, spec.address).work / "data"
     disks = zip(spec.disks, found.disks, strict=True)
-    return Host(
-        name=spec.name,
-        address=spec.address,
-        cores=_positive(found.cores) if spec.cores == "auto" else spec.cores,
-        memory_mib=_positive(found.memory_mib) if spec.memory == "auto" else spec.memory,
-        disks=tuple(_disk(disk, there, str(auto)) for disk, there in disks),
-        roles=spec.roles,
-        usd_per_hour=spec.usd_per_hour,
-        login=login,
+    return spec.host(
+        _positive(found.cores) if spec.cores == "auto" else spec.cores,
+        _positive(found.memory_mib) if spec.memory == "auto" else spec.memory,
+        [_disk(disk, there, str(auto)) for disk, there in disks],
+        login,
     )
 
 
@@ -102,16 +98,13 @@ def _login(study: Study, found: Host, runs: Path) -> Login | None:
     java = found.login.java_home
     if java:
         check_path(PurePosixPath(java), f"Java of host {found.name!r}")
-    known_hosts = str(runs / study.study / KNOWN_HOSTS)
+    known_hosts = str(known_hosts_of(study, runs))
     return study.ssh.login(known_hosts, (java, found.login.java_version))
 
 
 def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:
     path = auto if spec.path == "auto" else str(Path(spec.path))
-    if spec.limits is not None and spec.disk_type != "auto":
-        limits = IoLimits(**spec.limits.model_dump())
-        return Disk(path, spec.disk_type, emulated=True, limits=limits)
-    return Disk(path, found.disk_type if spec.disk_type == "auto" else spec.disk_type)
+    return spec.disk(path, found.disk_type if spec.disk_type == "auto" else spec.disk_type)
 
 
 def _positive(number: int) -> int:

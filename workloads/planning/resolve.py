@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import InputError, each_of
-from density_study.cluster.model.host import Disk, DiskType, Host, IoLimits, Login
+from density_study.cluster.model.host import Disk, DiskType, Host, Login
 from density_study.cluster.providers.libvirt.programs import check_guest_programs
 from density_study.cluster.providers.ssh.examined import Examined, over_ssh, this_machine
 from density_study.cluster.providers.ssh.options import write_known_hosts
 from density_study.cluster.render.names import check_path
 from density_study.cluster.state.settings import expanded
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
-from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS, needs_ssh
+from density_study.workloads.study.providers.libvirt_hosts import needs_ssh
 from density_study.workloads.study.providers.registry import nodes_of, rules_of
+from density_study.workloads.study.providers.rules import known_hosts_of
 from density_study.workloads.study.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
@@ -60,7 +62,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
         data = Path(login.target("", "").work / "data")
         return _hosts(study, {**here, **_as_declared(_remote(study), data, login)})
     with TemporaryDirectory(prefix="density-study-") as folder:
-        known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
+        known_hosts = write_keys(study, Path(folder) / "known_hosts")
         return _over_ssh(study, study.ssh, runs, known_hosts, probed=False)
 
 
@@ -161,7 +163,7 @@ def _remote(study: Study) -> tuple[HostSpec, ...]:
 
 def pin_host_keys(study: Study, runs: Path) -> Path:
     """Write the study's own known_hosts with the keys of its hosts. InputError if a key is unknown."""
-    return write_keys(study, runs.absolute() / study.study / KNOWN_HOSTS)
+    return write_keys(study, known_hosts_of(study, runs))
 
 
 def write_keys(study: Study, to: Path) -> Path:
@@ -178,20 +180,12 @@ def _hosts(study: Study, machines: Mapping[str, Examined]) -> tuple[Host, ...]:
     parts = rules_of(study.provider).parts(study)
 
     def resolved(index: int, spec: HostSpec) -> Host:
-        return Host(
-            name=spec.name,
-            address=spec.address,
-            cores=_cores(spec, index, machines[spec.name].cores),
-            memory_mib=_memory_mib(spec, index, machines[spec.name].memory_mib),
-            disks=tuple(
-                _disk(study, spec, disk, ("hosts", index, "disks", number), machines[spec.name])
-                for number, disk in enumerate(spec.disks)
-            ),
-            roles=spec.roles,
-            usd_per_hour=spec.usd_per_hour,
-            login=machines[spec.name].login,
-            containers=parts[index],
-        )
+        machine, key = machines[spec.name], ("hosts", index, "disks")
+        cores = _cores(spec, index, machine.cores)
+        memory_mib = _memory_mib(spec, index, machine.memory_mib)
+        disks = [_disk(study, spec, disk, (*key, n), machine) for n, disk in enumerate(spec.disks)]
+        host = spec.host(cores, memory_mib, disks, machine.login)
+        return replace(host, containers=parts[index])
 
     with ThreadPoolExecutor(max(1, len(study.hosts))) as pool:  # a probe of a drive takes a second
         begun = [pool.submit(resolved, index, spec) for index, spec in enumerate(study.hosts)]
@@ -234,18 +228,15 @@ def _disk(
         except InputError as error:
             where = f"host {host.name!r}, {error.where}"
             raise InputError(error.what, where, error.remedy, (*key, "path")) from error
-    if spec.limits is not None and spec.disk_type != "auto":
-        # The disk's own disk type does not matter as long as it is faster than its limits: see emulation.
-        limits = IoLimits(**spec.limits.model_dump())
-        return Disk(str(folder), spec.disk_type, emulated=True, limits=limits)
-    if machine.probe is not None:
-        where = f"host {host.name!r}, disk {folder}"
+    disk_type = spec.disk_type
+    # with limits, the disk's own type does not matter as long as it is faster than them: see emulation
+    if machine.probe is not None and spec.limits is None:
         measured = _fastest_probe(spec, folder, machine.probe)
-        return Disk(str(folder), _verified_disk_type(spec, measured, where, key))
-    return Disk(
-        str(folder),
-        assumed_disk_type(study, host, spec) if spec.disk_type == "auto" else spec.disk_type,
-    )
+        where = f"host {host.name!r}, disk {folder}"
+        disk_type = _verified_disk_type(spec, measured, where, key)
+    elif disk_type == "auto":
+        disk_type = assumed_disk_type(study, host, spec)
+    return spec.disk(str(folder), disk_type)
 
 
 def _fastest_probe(spec: DiskSpec, folder: Path, probe: Callable[[Path], Probe]) -> Probe:
@@ -278,6 +269,6 @@ def _verified_disk_type(
     raise InputError(
         f"the study declares {spec.disk_type}, but {took}, which is typical of {measured.disk_type}.",
         where,
-        f"write disk type: {measured.disk_type} or auto, or name a disk that is {spec.disk_type}.",
+        f"write disk_type: {measured.disk_type} or auto, or name a disk that is {spec.disk_type}.",
         (*key, "disk_type"),
     )

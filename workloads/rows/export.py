@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -92,7 +93,7 @@ def _source(root: Path) -> Source:
             raise
         except StudyError as error:
             raise InputError(
-                error.what, error.where, f"analyse it first: study report {root}"
+                error.what, error.where, f"analyse it first: study report {quote(str(root))}"
             ) from error
     rows = dataset(root, TRIALS).to_table(columns=["study", "run"]).to_pylist()
     names = {(row["study"], row["run"]) for row in rows}
@@ -100,14 +101,14 @@ def _source(root: Path) -> Source:
         raise InputError(
             f"its trials belong to {len(names)} runs, not to one.",
             str(root),
-            f"make its tables again from its own records: study report {root}.",
+            f"make its tables again from its own records: study report {quote(str(root))}.",
         )
     ((study, run),) = names
     if not (_NAME.fullmatch(study) and _NAME.fullmatch(run)):
         raise InputError(
             f"{study!r} and {run!r} are not names of a study and a run.",
             str(root),
-            f"make its tables again from its own records: study report {root}.",
+            f"make its tables again from its own records: study report {quote(str(root))}.",
         )
     return Source(root, study, run)
 

@@ -32,14 +32,14 @@ class TrialRows:
         return self._rows[key]
 
     def arrays(self, table: str, *columns: str) -> Mapping[str, Array]:
-        """The same by column: null is NaN in numbers, False in flags and None in texts."""
+        """As `Rows.arrays`."""
         rows = self._read(table_named(table), columns or _plain(table))
         return {name: _array(rows[name]) for name in rows.column_names}
 
 
 @cache
 def _plain(table: str) -> tuple[str, ...]:
-    """Without histograms and other lists of numbers."""
+    """The columns that are no histograms or other lists of numbers."""
     return tuple(c.name for c in table_named(table).columns if c.type not in ("longs", "doubles"))
 
 

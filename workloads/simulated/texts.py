@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from density_study.workloads.testdfsio.output.history import PACKAGE
 from density_study.workloads.ycsb.output.measurement import READ_MODIFY_WRITE
 
-_PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _MODES = {"random": "random read", "backward": "backward read", "skip": "skip read"}
 _DOOL = """\
 "dool 1.3.8 CSV output"
@@ -130,7 +130,7 @@ def history(submit_s: float, finish_s: float, maps: Sequence[tuple[float, float,
     end = {"jobid": job, "finishTime": _ms(finish_s), "finishedMaps": len(maps)}
     events.append(("JOB_FINISHED", "JobFinished", end))
     lines = [
-        json.dumps({"type": kind, "event": {_PACKAGE + record: fields}})
+        json.dumps({"type": kind, "event": {PACKAGE + record: fields}})
         for kind, record, fields in events
     ]
     schema = {"type": "record", "namespace": "n", "name": "Event", "fields": []}

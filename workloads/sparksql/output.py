@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from density_study.workloads.base.parsing import (
+    YEARS_S,
     Ledger,
     Line,
     Parsed,
@@ -16,7 +17,6 @@ from density_study.workloads.base.parsing import (
     whole,
 )
 from density_study.workloads.base.reader import ReadFile
-from density_study.workloads.monitors.dool_header import YEARS_S
 from density_study.workloads.sparksql.queries import FIELDS, QUERIES, Answer
 from density_study.workloads.tables import SQL_QUERIES, Table
 

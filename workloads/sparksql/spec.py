@@ -12,6 +12,8 @@ from density_study.workloads.base.test_case import WorkloadSpec
 from density_study.workloads.sparksql.test_case import SparkSqlTestCase
 
 MAX_FILES = 100_000
+MAX_MIB = 2**24
+"""The answers of a larger table would leave 64 bits."""
 
 
 class SparkSqlSpec(WorkloadSpec):
@@ -19,7 +21,7 @@ class SparkSqlSpec(WorkloadSpec):
 
     repeatable: ClassVar[bool] = True
 
-    size: tuple[SizeMib, ...] = Field(
+    size: tuple[Annotated[SizeMib, at_most(MAX_MIB, "MiB, 16 TiB")], ...] = Field(
         min_length=1, description="sizes of the table in Parquet, one trial each: [10 GiB]"
     )
     files: Annotated[int, Field(strict=True, ge=1), at_most(MAX_FILES, "each is a task")] = Field(

@@ -12,18 +12,19 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.hardware import hardware_of
-from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.base.test_case import JobTestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.sparksql.queries import PARTS, QUERIES, ROW_BYTES
 
 JOB_START_ESTIMATE_S = 20.0
 CORE_ESTIMATE_MIB_S = 10.0
-LIMIT_IN_ESTIMATES = 40.0
+LEAST_PARTITIONS, PARTITIONS_OF_CORE, PARTITION_MIB = 200, 3, 512
+"""For a shuffle: Spark's default; some waves of tasks; what a task sorts with few spills."""
 RESULT = "sparksql-queries.csv"
 _WHERE = "workloads, key sparksql"
 
 
-class SparkSqlTestCase(TestCase):
+class SparkSqlTestCase(JobTestCase):
     """One application answers the queries in their order."""
 
     workload: Literal["sparksql"] = "sparksql"
@@ -75,21 +76,18 @@ class SparkSqlTestCase(TestCase):
         work_s = len(QUERIES) * self.size_mib / (cores * CORE_ESTIMATE_MIB_S)
         return JOB_START_ESTIMATE_S + work_s
 
+    def partitions_on(self, topology: AnyTopology) -> int:
+        """The partitions of a shuffle, by the hosts' cores and the table: equal at every density."""
+        hardware = hardware_of(topology)
+        of_cores = PARTITIONS_OF_CORE * (hardware.cores if hardware else 0)
+        return max(LEAST_PARTITIONS, of_cores, self.size_mib // PARTITION_MIB)
+
     @property
     def prepared(self) -> Hashable | None:
         return self.id
 
-    def prepare_estimate_s(
-        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
-    ) -> float:
-        return 0.0 if is_written else self.estimate_on(topology)
-
-    def application_limit_on(self, topology: AnyTopology) -> float:
-        """Seconds after which an application counts as hung."""
-        return LIMIT_IN_ESTIMATES * self.estimate_on(topology)
-
     def limit_on(self, topology: AnyTopology) -> float:
-        return 2 * self.application_limit_on(topology)
+        return 2 * self.job_limit_on(topology)
 
     def check_topology(self, topology: AnyTopology) -> None:
         if not topology.store.hadoop:
@@ -102,16 +100,6 @@ class SparkSqlTestCase(TestCase):
                 ("workloads",),
             )
         executors(topology)
-
-    def obstacle(self, topology: AnyTopology) -> InputError | None:
-        if topology.store.hadoop:
-            return super().obstacle(topology)
-        return InputError(
-            f"{self.id}: a cluster with {topology.store.title} has no HDFS and no YARN.",
-            "sparksql",
-            "remove `sparksql`, or let the study also have HBase.",
-            ("workloads",),
-        )
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "sparksql-queries", f"raw/{RESULT}"

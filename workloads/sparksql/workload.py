@@ -33,7 +33,7 @@ class SparkSqlWorkload:
         if not hdfs.glob(f"{table}/_SUCCESS"):
             rows = ("--make", str(test_case.rows), "--files", str(test_case.files))
             command = _command(context, test_case, "sparksql-make", "logs", rows)
-            limit_s = test_case.application_limit_on(context.cluster.topology)
+            limit_s = test_case.job_limit_on(context.cluster.topology)
             run = run_client(context, command, limit_s, folder="logs")
             require_success(context, run, "making the table")
         return made_cold(context, float(test_case.size_mib))
@@ -41,7 +41,7 @@ class SparkSqlWorkload:
     def run(self, context: TrialContext, test_case: SparkSqlTestCase) -> tuple[ClientRun, ...]:
         result = ("--result", str(context.at(context.record.raw / RESULT)))
         command = _command(context, test_case, "sparksql", "raw", result)
-        limit_s = test_case.application_limit_on(context.cluster.topology)
+        limit_s = test_case.job_limit_on(context.cluster.topology)
         return (run_client(context, command, limit_s),)
 
     def collect(
@@ -72,6 +72,8 @@ def _command(
 ) -> Command:
     cluster = context.cluster
     events = context.record.root / folder
-    submit, env = spark_submit(cluster, context.transport, events, _SETTINGS)
+    partitions = str(test_case.partitions_on(cluster.topology))
+    settings = {**_SETTINGS, "spark.sql.shuffle.partitions": partitions}
+    submit, env = spark_submit(cluster, context.transport, events, settings)
     uri = f"hdfs://{cluster.endpoints.one('namenode.rpc')}{_table(context, test_case)}"
     return Command(name, (*submit, str(PROGRAM), uri, *arguments), env)

@@ -9,7 +9,16 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import JUMP, PYTHON, USER, Login
+from density_study.cluster.model.host import (
+    JUMP,
+    PYTHON,
+    USER,
+    Disk,
+    DiskType,
+    Host,
+    IoLimits,
+    Login,
+)
 from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
@@ -51,7 +60,7 @@ def _without_domain(value: object) -> object:
 
 
 def _folder(value: str) -> str:
-    """Of a disk, which a study names by a folder."""
+    """A disk, which a study names by a folder on it. ValueError for a pattern or a device."""
     if re.search(r"[*?{}\[\]]", value):
         raise ValueError(
             f"{value[:80]!r} is a pattern, and none is expanded: write one entry for each disk; other hosts "
@@ -113,6 +122,11 @@ class DiskSpec(Frozen):
             )
         return self
 
+    def disk(self, path: str, disk_type: DiskType) -> Disk:
+        """The disk, with what was found in place of `auto`."""
+        limits = None if self.limits is None else IoLimits(**self.limits.model_dump())
+        return Disk(path, disk_type, limits is not None, limits)
+
 
 class HostSpec(Frozen):
     """A machine that the study may use."""
@@ -139,6 +153,13 @@ class HostSpec(Frozen):
         description="URI of its libvirt, for example `qemu:///system`. Default: `qemu+ssh`, with the "
         "login in `ssh`.",
     )
+
+    def host(self, cores: int, memory_mib: int, disks: Iterable[Disk], login: Login | None) -> Host:
+        """The host, with what was found in place of `auto`."""
+        price = self.usd_per_hour
+        return Host(
+            self.name, self.address, cores, memory_mib, tuple(disks), self.roles, price, login
+        )
 
 
 class SshSpec(Frozen):

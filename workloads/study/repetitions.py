@@ -29,6 +29,11 @@ class Repetitions(Frozen):
 
     at_least: Count = Field(LEAST_PRECISE, description="Repetitions before the first look.")
     at_most: Count = Field(30, description="Repetitions at which the study ends in any case.")
+    planned: Count | None = Field(
+        None,
+        description="The last repetition that is planned. Those up to `at_most` are a reserve: they run if "
+        "the first `at_least` show so much noise that a question needs them. A `budget` chooses it.",
+    )
     until: Share | None = Field(
         None,
         description="How far the interval of every throughput ratio may reach from it: `5%`. Without it, "
@@ -60,6 +65,10 @@ class Repetitions(Frozen):
             )
         if self.at_most < self.at_least:
             raise FaultyKeyError(f"it must be more than at_least, {self.at_least}", "at_most")
+        if self.planned and (self.until or not self.at_least <= self.planned <= self.at_most):
+            raise FaultyKeyError(
+                "it must lie between at_least and at_most, without until", "planned"
+            )
         return self
 
     @model_serializer
@@ -68,13 +77,23 @@ class Repetitions(Frozen):
         if self.is_fixed:
             return self.at_most
         bounds: dict[str, Any] = {"at_least": self.at_least, "at_most": self.at_most}
+        if self.planned is not None:
+            bounds["planned"] = self.planned
         return bounds if self.until is None else bounds | {"until": f"{100 * self.until:.15g}%"}
 
     def __str__(self) -> str:
         if self.is_fixed:
             return counted(self.at_most, "repetition")
         until = "its questions are answered" if self.until is None else f"±{100 * self.until:g} %"
-        return f"{self.at_least} to {self.at_most} repetitions, until {until}"
+        reserve = (
+            f", or up to {self.at_most} after a noisy start" if self.last < self.at_most else ""
+        )
+        return f"{self.at_least} to {self.last} repetitions, until {until}{reserve}"
+
+    @property
+    def last(self) -> int:
+        """The last repetition that is planned, without the reserve."""
+        return self.planned or self.at_most
 
     @property
     def is_fixed(self) -> bool:

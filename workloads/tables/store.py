@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -38,7 +39,7 @@ def require(run_root: Path, table: Table) -> Path:
         raise StudyError(
             f"the table {table.name!r} is not there.",
             str(path),
-            f"run the analysis from its start: study report {run_root}.",
+            f"run the analysis from its start: study report {quote(str(run_root))}.",
         )
     return path
 
@@ -83,7 +84,7 @@ def read_arrow(run_root: Path, table: Table) -> pa.Table:
         raise StudyError(
             f"the table {table.name!r} cannot be read: {' '.join(str(error).split())[:200]}.",
             str(path),
-            f"make it again from the records: study report {run_root}.",
+            f"make it again from the records: study report {quote(str(run_root))}.",
         ) from error
 
 

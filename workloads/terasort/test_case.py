@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.hardware import hardware_of
-from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.base.test_case import JobTestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.terasort.tables import ROW_BYTES
 
@@ -20,10 +19,9 @@ JOB_START_ESTIMATE_S = 15.0
 CORE_ESTIMATE_MIB_S = 5.0
 PASSES = 3
 """Over disks: the input is read; what maps spill, and the output, are written."""
-LIMIT_IN_ESTIMATES = 40.0
 
 
-class TeraSortTestCase(TestCase):
+class TeraSortTestCase(JobTestCase):
     """Rows of 100 bytes, of which 10 are the key, in random order, sorted over all files."""
 
     workload: Literal["terasort"] = "terasort"
@@ -91,27 +89,8 @@ class TeraSortTestCase(TestCase):
     def prepared(self) -> Hashable | None:
         return self.data_set
 
-    def prepare_estimate_s(
-        self, topology: AnyTopology, is_written: bool, has_copy: bool = False
-    ) -> float:
-        return 0.0 if is_written else self.estimate_on(topology)
-
-    def job_limit_on(self, topology: AnyTopology) -> float:
-        """Seconds after which one of the three jobs counts as hung."""
-        return LIMIT_IN_ESTIMATES * self.estimate_on(topology)
-
     def limit_on(self, topology: AnyTopology) -> float:
         return 3 * self.job_limit_on(topology)
-
-    def obstacle(self, topology: AnyTopology) -> InputError | None:
-        if topology.store.hadoop:
-            return super().obstacle(topology)
-        return InputError(
-            f"{self.id}: a cluster with {topology.store.title} has no HDFS and no YARN.",
-            "terasort",
-            "remove `terasort`, or let the study also have HBase.",
-            ("workloads",),
-        )
 
     @property
     def needs_stacks(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.clients.hdfs import Hdfs
@@ -37,7 +36,7 @@ class TeraSortWorkload:
         hdfs.delete(folder.report)
         if not folder.is_complete(hdfs, test_case):
             _generate(context, test_case, hdfs, folder)
-        _clear_histories(hdfs)
+        hdfs.clear_histories()
         return made_cold(context, float(test_case.size_mib))
 
     def run(self, context: TrialContext, test_case: TeraSortTestCase) -> tuple[ClientRun, ...]:
@@ -51,11 +50,7 @@ class TeraSortWorkload:
     ) -> Collected:
         hdfs, folder = Hdfs(context.cluster), _Folder(context, test_case)
         cold = cold_proof(context, prepared, test_case.asked_bytes)
-        raw = context.record.raw
-        histories = hdfs.job_histories()
-        for history in histories:
-            job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
-            hdfs.fetch(history, raw / "history" / f"{job}.jhist")
+        histories = hdfs.fetch_histories(context.record.raw / "history")
         faults = [] if histories else ["the job left no history: its times are unknown"]
         faults += _order_faults(context, test_case, hdfs, folder)
         hdfs.delete(folder.sorted)
@@ -86,7 +81,7 @@ def _generate(
     """Make the rows, unmeasured, and keep the history of the job beside them."""
     hdfs.delete(folder.rows)
     hdfs.delete(folder.history)
-    _clear_histories(hdfs)
+    hdfs.clear_histories()
     arguments = generate_arguments(test_case, context.cluster.topology, folder.rows)
     _run_unmeasured(context, test_case, "teragen", arguments, "making the rows")
     for history in hdfs.job_histories():
@@ -133,8 +128,3 @@ def _command(context: TrialContext, name: str, arguments: Sequence[str]) -> Comm
     (jar,) = (ensure(STACK).home / "lib").glob("*.jar")
     there = remote_path(context.cluster.topology, jar)
     return hadoop_command(context.cluster, name, RUN_JAR, (there, *arguments))
-
-
-def _clear_histories(hdfs: Hdfs) -> None:
-    for history in hdfs.job_histories():
-        hdfs.delete(history)

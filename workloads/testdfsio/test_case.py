@@ -10,7 +10,7 @@ from pydantic import Field
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Topology
 from density_study.workloads.base.hardware import hardware_of
-from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.base.test_case import JOB_LIMIT_IN_ESTIMATES, JobTestCase, TestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.testdfsio.hdfs_policies import (
     Compression,
@@ -36,7 +36,6 @@ FREE_STREAM_CORES = 4
 """With this number of cores to each stream, its map and its DataNode do not wait for each other's."""
 COMPRESSED_ESTIMATE_MIB_S = 40.0  # on two cores
 SEEKS_ESTIMATE_S = 100.0  # of one stream on an HDD
-LIMIT_IN_ESTIMATES = 40.0
 # Names for people, in the order in which test cases are shown.
 LABELS: dict[DfsioMode, str] = {
     "write": "write",
@@ -64,7 +63,7 @@ def output_files(client: ClientFiles) -> Iterator[tuple[str, str]]:
     yield "dfsio-history", "raw/history/*.jhist"
 
 
-class DfsioTestCase(TestCase):
+class DfsioTestCase(JobTestCase):
     """One TestDFSIO job. File sizes are in MiB and read sizes in bytes, as the tool takes them."""
 
     workload: Literal["testdfsio"] = "testdfsio"
@@ -235,13 +234,9 @@ class DfsioTestCase(TestCase):
             return 0.0
         return JOB_START_ESTIMATE_S + self.data_mib / self._cluster_mib_s(topology, is_read=False)
 
-    def job_limit_on(self, topology: AnyTopology) -> float:
-        """Seconds after which one job counts as hung."""
-        return LIMIT_IN_ESTIMATES * self.estimate_on(topology)
-
     def limit_on(self, topology: AnyTopology) -> float:
         prepare_s = self.prepare_estimate_s(topology, is_written=False)
-        return self.job_limit_on(topology) + LIMIT_IN_ESTIMATES * prepare_s
+        return self.job_limit_on(topology) + JOB_LIMIT_IN_ESTIMATES * prepare_s
 
     def writes_for(self, other: TestCase) -> bool:
         if not isinstance(other, DfsioTestCase) or self.mode != "write":

@@ -65,8 +65,7 @@ class DfsioWorkload:
         elif not data.is_complete():
             self._write_unmeasured(context, test_case, data)
         data.clear_results()
-        for history in hdfs.job_histories():
-            hdfs.delete(history)
+        hdfs.clear_histories()
         if context.cluster.topology.existing:  # nobody here sees its disks and page caches
             return Prepared(data_set_mib=test_case.data_mib, cold=ColdProof(method=UNKNOWN))
         write_out(*_machines(context))
@@ -98,9 +97,7 @@ class DfsioWorkload:
         raw = context.record.raw
         data = DataSet(hdfs, test_case)
         data.fetch_sums(raw / "io")
-        for history in hdfs.job_histories():
-            job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
-            hdfs.fetch(history, raw / "history" / f"{job}.jhist")
+        hdfs.fetch_histories(raw / "history")
         stored = data.stored()
         nearest = partial(_nearest, context, data, raw / "history")
         asked = distinct_bytes(test_case, stored.bytes) if test_case.mode in READS else None

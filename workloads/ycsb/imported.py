@@ -96,7 +96,8 @@ class ImportedYcsb(TestCase):
         yield "ycsb-hdr", f"raw/{client.name}-*.hdr"
 
     def table_row(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"imported", "operations"})
+        threads = None if self.threads is None else self.threads * self.clients
+        return self.model_dump(exclude={"imported", "operations"}) | {"threads": threads}
 
     def summary_fields(self) -> dict[str, Any]:
         knobs: dict[str, float] = {"warm_up": self.warm_up_s}

@@ -99,8 +99,10 @@ class Loading(YcsbParameters):
         return self.copy_on(topology) if self.is_copied_on(topology) else None
 
     def copy_on(self, topology: AnyTopology) -> str:
-        """The name of a copy of the table, which clusters of the same format can take."""
-        return f"{self.table}-{hashlib.sha256(topology.table_format.encode()).hexdigest()[:8]}"
+        """The name of a copy of the table, which clusters of the same format can take that have their client
+        on the same host."""
+        taken_by = f"{topology.table_format} {topology.client.host}"
+        return f"{self.table}-{hashlib.sha256(taken_by.encode()).hexdigest()[:8]}"
 
     def is_copied_on(self, topology: AnyTopology) -> bool:
         """Whether later builds get the table from a copy: requested, and faster than a load."""

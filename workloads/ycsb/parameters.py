@@ -212,6 +212,15 @@ class YcsbParameters(TestCase):
             return place, self.records, self.own_threads, inf
         return place, self.records, self.threads, target
 
+    @property
+    def _warm_up_of_daemons(self) -> str | float:
+        if self.until_steady:
+            return "steady"
+        inserts = self.beside_load or not self.warm_up_daemons_s
+        return (
+            self.warm_up_daemons_s if inserts else f"{self.warm_up_daemons_s:g} s without inserts"
+        )
+
     def unnamed_knobs(self) -> dict[str, str | float]:
         """Knobs that influence the results but are not part of the id, by their key in a study. Only knobs
         that affect the mix: a load draws no keys, and only scans have a length."""
@@ -219,7 +228,7 @@ class YcsbParameters(TestCase):
             "duration": self.search.duration_s if self.search else self.duration_s,
             "warm_up": None if self.is_load else self.warm_up_s,
             "warm_up_client": self.warm_up_client_s,
-            "warm_up_daemons": "steady" if self.until_steady else self.warm_up_daemons_s,
+            "warm_up_daemons": self._warm_up_of_daemons,
             "regions_per_server": self.regions_per_server,
             "load_once": "yes" if self.load_once else None,
             "seed": None if self.variants is None else self.variants.seed,

@@ -123,7 +123,7 @@ class RunsSpec(WorkloadSpec):
     load_once: bool = Field(
         False,
         description="load each table only in the run's first build, where that saves time; later builds "
-        "bulk load a copy of its store files. With provider local and warm_up_daemons steady",
+        "bulk load a copy of its store files. With provider local or physical, and warm_up_daemons steady",
     )
 
     @property

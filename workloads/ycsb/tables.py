@@ -78,6 +78,14 @@ class Tables:
         facts: Mapping[str, float] = self._facts()["warm"].get(f"{table} {mix}", {})
         return facts
 
+    @property
+    def limit_is_lifted(self) -> bool:
+        """Whether compactions may run without their limit: it was lifted, and not put back since."""
+        return bool(self._facts().get("limit", {}).get("lifted"))
+
+    def remember_limit(self, lifted: bool) -> None:
+        self._add("limit", {"lifted": lifted})
+
     def remember_warm(self, table: str, mix: str, warmth: Mapping[str, float]) -> None:
         """warmth: how warm the servers were when the warm-up ended (`Warmth.facts`)."""
         self._add("warm", {f"{table} {mix}": warmth})

@@ -51,7 +51,11 @@ from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.test_case import YcsbTestCase
-from density_study.workloads.ycsb.warming.unthrottled import is_worth_it, unthrottled
+from density_study.workloads.ycsb.warming.unthrottled import (
+    is_worth_it,
+    put_limit_back,
+    unthrottled,
+)
 from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 BATCH_ROWS = 100
@@ -71,6 +75,7 @@ class YcsbWorkload:
             if context.cluster.topology.store.write_once:
                 prepared = made_cold(context, test_case.data_mib)
             return replace(prepared, state={**(prepared.state or {}), **state})
+        put_limit_back(context)
         facts = _create(context, test_case) if test_case.is_load else _restore(context, test_case)
         tables = Tables.of(context.cluster)
         warmth = tables.warmth(table_of(test_case), warmed_by(test_case))

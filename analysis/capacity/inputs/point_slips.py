@@ -19,7 +19,7 @@ _OF = {
     "latency": Range(0, 3600, "s", "in ms or us"),
     "utilization": Range(0, 100, "percent of the hosts' cores", "of one core, summed over all"),
 }
-"""By unit of a rate, or by quantity."""
+"""The unit of a rate, or a quantity -> what is plausible."""
 _LOAD = Range(0, 1e10, "a second", "per hour")
 APART = 50.0
 """times the ratio of hosts: two values of one curve this far apart have different units."""

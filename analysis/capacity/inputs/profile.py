@@ -40,7 +40,7 @@ _RANGES = {
     "per_s": Range(0, 1e6, "queries per second", "per day"),
     "scans": Range(0, 1e8, "scans of one query", "of all queries"),
 }
-"""By the end of the name of a range."""
+"""The end of a range's name -> what is plausible."""
 
 
 class Accelerator(FiniteModel):
@@ -218,7 +218,7 @@ class Profile(FiniteModel):
             yield name, value
 
     def _ranges(self) -> Iterator[tuple[str, tuple[str | int, ...], UncertainValue]]:
-        """The second is the key in the file."""
+        """Each range: its name, its key in the file, and its value."""
         for name in ("peak", "availability", "daemon_gib"):
             yield name, (name,), getattr(self, name)
         for place, stage in enumerate(self.stages):

@@ -10,8 +10,7 @@ from density_study.analysis.capacity.inputs.ranged import quantiles
 from density_study.analysis.capacity.operations.load import Load
 from density_study.analysis.capacity.operations.option import Option, Size
 from density_study.analysis.capacity.plan.plan import Curve, CurvePoint
-
-PLACES = 25  # drawn of a curve over utilization
+from density_study.analysis.capacity.sizing.plan_curves import PLACES
 
 
 def curves(option: Option, size: Size, load: Load) -> Iterator[Curve]:

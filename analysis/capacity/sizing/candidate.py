@@ -15,7 +15,7 @@ import numpy as np
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.catalogue import HostType, SharedStore
-from density_study.analysis.capacity.inputs.profile import Stage
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Stage
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.demand import Demand
@@ -25,6 +25,7 @@ from density_study.analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
 SURE = 0.9  # share of draws in which the chosen hosts must be enough
+Key = tuple[int, str, str]  # VMs per host, disk type of files, disk type of rows
 FARTHEST = 10**6  # hosts: rates are then those of the largest count that a forecast covers
 
 
@@ -86,6 +87,25 @@ class Candidate:
     shared: SharedStore | None = None  # where the files lie
     # mean seconds of a genome in the cluster (draws,), once they are simulated
     simulated_stay_s: Floats | None = field(default=None, repr=False)
+
+    @property
+    def key(self) -> Key:
+        return (self.vms_per_host, self.disk_type_sequential, self.disk_type_random)
+
+    @property
+    def disk_types(self) -> tuple[str, ...]:
+        """The disk types of files and of rows, which may be the same one."""
+        return tuple(dict.fromkeys((self.disk_type_sequential, self.disk_type_random)))
+
+    def disk_type_of(self, resource: str) -> str:
+        """The disk type that serves a resource."""
+        return self.disk_type_sequential if resource in SEQUENTIAL else self.disk_type_random
+
+    @property
+    def tightest(self) -> str:
+        """The resource that needs the most hosts, in the median."""
+        needs = {name: np.nan_to_num(need, posinf=1e12) for name, need in self.needs.items()}
+        return max(needs, key=lambda name: float(np.median(needs[name])))
 
     @property
     def demand(self) -> Demand:

@@ -17,17 +17,17 @@ from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.plan.carried import Carried, Change
 from density_study.analysis.capacity.plan.plan import Excuse, utc_now
+from density_study.analysis.capacity.sizing.candidate import Key
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.cautions import warnings
 from density_study.analysis.capacity.sizing.growth import Growth, full, starting_data, years
 from density_study.analysis.capacity.sizing.plan_maker import examples, hours, loads
-from density_study.analysis.capacity.sizing.size import check
+from density_study.analysis.capacity.sizing.size import SHOWN_REASONS, check
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
-from density_study.analysis.capacity.sizing.standing import Key, Standing, more_disks, neighbours
+from density_study.analysis.capacity.sizing.standing import Standing, more_disks, neighbours
 
 BEYOND = 0.02  # relative: how much larger a load shows what fails first
 FIGURES = 3  # of the answer, rounded down
-SHOWN_REASONS = 8
 
 
 def carry_each(
@@ -84,8 +84,7 @@ def carry(
         return _excuse(standing)
     load, sized = rounded_down(found[0]), found[1]
     one = sized.candidate
-    key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
-    bound, share = _first_limit(standing, key, found[0])
+    bound, share = _first_limit(standing, one.key, found[0])
     return Carried(
         created=utc_now(),
         profile=profile.profile,
@@ -104,8 +103,8 @@ def carry(
         changes=tuple(_changes(standing, sized, found[0])),
         today=growth and growth.today,
         growth=growth and growth.per_year,
-        full=full(standing, key, growth) if growth else (),
-        years=tuple(years(standing, key, growth)) if growth else (),
+        full=full(standing, one.key, growth) if growth else (),
+        years=tuple(years(standing, one.key, growth)) if growth else (),
         warnings=(
             *((starting_data(one),) if growth else ()),
             *warnings(one, sized.hosts, search),
@@ -140,7 +139,7 @@ def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
     one, host = sized.candidate, standing.host
     fixed = replace(standing, densities=(one.vms_per_host,))
     tried = [("one more host", replace(fixed, count=fixed.count + 1))]
-    for disk_type in dict.fromkeys((one.disk_type_sequential, one.disk_type_random)):
+    for disk_type in one.disk_types:
         if disk_type not in host.disk_types:
             continue  # shared: its disks are no part of a host
         name = f"one more {disk_type} disk in each host"
@@ -164,17 +163,13 @@ def _excuse(standing: Standing) -> Excuse:
     every = list(search.of_host(standing.host, standing.densities))
     reasons = []
     for one in every[:SHOWN_REASONS]:
-        name, need = max(
-            one.needs.items(),
-            key=lambda item: float(np.median(np.nan_to_num(item[1], posinf=1e12))),
-        )
-        least = float(np.median(need))
+        least = float(np.median(one.needs[one.tightest]))
         wanted = (
             f"{least:.0f} hosts at the least" if np.isfinite(least) else "more than was measured"
         )
         reasons.append(
             f"{standing.count} hosts with {one.vms_per_host} VMs per host carry no load with one host "
-            f"failed: {name} needs {wanted}, and the path of one genome must be within the SLO"
+            f"failed: {one.tightest} needs {wanted}, and the path of one genome must be within the SLO"
         )
     others = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
     hosts = f"{standing.count} hosts of {standing.host.name}"

@@ -9,8 +9,6 @@ import numpy as np
 
 from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
-from density_study.analysis.capacity.plan.words import Resource
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.sized import Sized
@@ -44,7 +42,8 @@ def warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     yield from one.demand.profile.notes
     yield from search.warnings
     notes: dict[str, list[str]] = {}
-    for resource, disk_type in _resources(one):
+    for resource in (supplied.resource for supplied in one.provided):
+        disk_type = one.disk_type_of(resource)
         note = search.transfers.get((one.host.name, disk_type, resource))
         if note is not None:
             notes.setdefault(note, []).append(resource)
@@ -122,10 +121,3 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
             f"{promise} may allow more load than was measured: the plan stays at utilization {edge:.2f}, the "
             f"highest measured for {one.query.fit.group}; measure at higher loads"
         )
-
-
-def _resources(one: Candidate) -> Iterator[tuple[Resource, str]]:
-    """The measured resources with their disk types."""
-    for supplied in one.provided:
-        files = supplied.resource in SEQUENTIAL
-        yield supplied.resource, one.disk_type_sequential if files else one.disk_type_random

@@ -17,10 +17,10 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.question import check_load
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.carried import Full, Year
-from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
+from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, Key
 from density_study.analysis.capacity.sizing.demand import Demand
 from density_study.analysis.capacity.sizing.sized import Sizing
-from density_study.analysis.capacity.sizing.standing import Key, Standing
+from density_study.analysis.capacity.sizing.standing import Standing
 from density_study.cluster.model.errors import InputError
 
 YEAR_DAYS = 365.25

@@ -10,7 +10,6 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import DAYS, Catalogue
 from density_study.analysis.capacity.inputs.example import EXAMPLE
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
 from density_study.analysis.capacity.inputs.ranged import UncertainValue, quantiles
 from density_study.analysis.capacity.plan.plan import (
     Alternative,
@@ -143,10 +142,7 @@ def loads(one: Candidate, hosts: int) -> Iterator[Load]:
 
 def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
     for stage in one.demand.profile.stages:
-        of_files = {resource in SEQUENTIAL for resource in stage.demands}
-        disk_types = {
-            one.disk_type_sequential if files else one.disk_type_random for files in of_files
-        }
+        disk_types = {one.disk_type_of(resource) for resource in stage.demands}
         yield StageRow(
             stage=stage.name,
             disk_type=", ".join(sorted(disk_types)) or "-",

@@ -47,8 +47,7 @@ def purchases(
 
 def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
     standing = Standing(search, one.host, 0, (one.vms_per_host,))
-    key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
-    found = tuple(years(standing, key, grows))
+    found = tuple(years(standing, one.key, grows))
     usd = total_usd(one.host, search.catalogue.site, found, one.fixed_usd)
     most = max((year.hosts or 0 for year in found), default=0)
     genomes = float(grows.genomes(grows.years * YEAR_DAYS, np.array(np.inf)))
@@ -56,7 +55,7 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
         host_type=one.host.name,
         price=one.host.price_kind,
         vms_per_host=one.vms_per_host,
-        disk_types=tuple(dict.fromkeys((one.disk_type_sequential, one.disk_type_random))),
+        disk_types=one.disk_types,
         years=found,
         usd=usd,
         usd_per_genome=None if usd is None else usd / genomes,

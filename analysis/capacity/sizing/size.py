@@ -16,7 +16,7 @@ import numpy as np
 
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile
+from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.inputs.ranged import quantiles
 from density_study.analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
@@ -89,18 +89,17 @@ def whatif(
 
 
 def _row(one: Candidate, hosts: int | None) -> WhatIf:
-    need, needs = quantiles(one.need), one.needs
-    disk_types = dict.fromkeys((one.disk_type_sequential, one.disk_type_random))
+    need = quantiles(one.need)
     return WhatIf(
         host_type=one.host.name,
         vms_per_host=one.vms_per_host,
-        disk_types=" + ".join(disk_types),
+        disk_types=" + ".join(one.disk_types),
         hosts=hosts,
         hosts_needed=need,
         usd_per_genome=None if hosts is None else one.usd_per_genome(hosts),
         usd_per_genome_low=None if hosts is None else one.usd_per_genome(round(need.q05)),
         usd_per_genome_high=None if hosts is None else one.usd_per_genome(round(need.q95)),
-        bottleneck=max(needs, key=lambda name: np.median(np.nan_to_num(needs[name], posinf=1e12))),
+        bottleneck=one.tightest,
     )
 
 
@@ -150,8 +149,7 @@ def _beyond(one: Candidate, search: Search) -> str:
             supply = supplied.supply
             required = float(np.median(supplied.required))
             kept = float(np.median(supplied.limit)) * float(np.median(supplied.rate(10**9)))
-            of_files = supplied.resource in SEQUENTIAL
-            disk_type = one.disk_type_sequential if of_files else one.disk_type_random
+            disk_type = one.disk_type_of(supplied.resource)
             note = search.transfers.get((one.host.name, disk_type, supplied.resource))
             if supplied.ceiling is not None and supplied.is_at_its_ceiling():
                 each = supplied.ceiling[-1] / supply.hosts[-1]

@@ -68,7 +68,7 @@ class Sizing:
         return float((self.candidate.path_s() <= promise.limit_s).mean())
 
     def found(self) -> Sized | None:
-        """None if no count is enough."""
+        """The candidate with the least hosts that are enough; None if no count is."""
         hosts = self.least(SURE)
         return None if hosts is None else self.with_hosts(hosts)
 

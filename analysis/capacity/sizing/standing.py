@@ -12,13 +12,12 @@ from math import exp, log
 
 from density_study.analysis.capacity.inputs.catalogue import HostType
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
-from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
+from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, Key
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
 
 LEAST, MOST = 1e-3, 1e8  # genomes a day
 PRECISION = 0.004  # of the load, relative
-Key = tuple[int, str, str]  # VMs per host, disk type of files, disk type of rows
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,7 @@ class Standing:
     def candidates(self, genomes_per_day: float) -> dict[Key, Candidate]:
         """By density and disk types; empty where memory or a missing measurement forbids all."""
         found = self.search.at(genomes_per_day).of_host(self.host, self.densities)
-        return {
-            (one.vms_per_host, one.disk_type_sequential, one.disk_type_random): self._kept(one)
-            for one in found
-        }
+        return {one.key: self._kept(one) for one in found}
 
     def candidate(self, key: Key, genomes_per_day: float) -> Candidate | None:
         """One of them; None if it cannot meet the SLO for queries."""

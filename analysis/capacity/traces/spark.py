@@ -225,7 +225,7 @@ def _memory_mib(log: _Log) -> float | None:
 
 
 def _overhead_share(log: _Log) -> float:
-    """Of the heap, where the overhead itself is not set."""
+    """The overhead as a share of the heap, which holds unless the overhead itself is set."""
     names = (f"{_heap_property(log)}OverheadFactor", "spark.kubernetes.memoryOverheadFactor")
     found = [one for name in names if (one := number(log.properties.get(name))) is not None]
     is_python = bool(log.python) and str(log.properties.get("spark.master")).startswith("k8s")

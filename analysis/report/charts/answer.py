@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from density_study.analysis.findings.variants import main_operation
+from density_study.analysis.findings.variants import TAIL, main_operation
 from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
 from density_study.analysis.report.charts.notes import notes
@@ -14,8 +14,6 @@ from density_study.analysis.report.charts.quantity import sign, where, words
 from density_study.analysis.report.charts.sections import latency_words
 from density_study.analysis.summary.summary import Metric
 from density_study.workloads.study.metrics import main_rates
-
-TAIL = 99.0
 
 
 def answer(view: View) -> Figure | None:

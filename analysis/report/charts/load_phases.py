@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import altair as alt
 
+from density_study.analysis.findings.variants import TAIL
 from density_study.analysis.report.charts.figure import (
     DATA,
     WIDTHS_PX,
@@ -32,7 +33,6 @@ HEIGHT_PX = 168
 MOST_TRIALS = 8
 RATES = {"requested": SERIES[1], "achieved": SERIES[0]}
 _SERIES = {"requested": "requested", "operations": "achieved"}
-TAIL = 99.0
 
 
 def figure(view: View) -> Figure | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from density_study.analysis.findings.variants import TAIL
 from density_study.analysis.report.charts.chart import Chart, by_variant, draw
 from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import TEXTS, Figure, titled
@@ -22,7 +23,6 @@ from density_study.analysis.summary.summary import Metric, unknown_first
 
 MIXED = "read45-insert55"
 MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}
-TAIL = 99.0
 Drawn = tuple[Figure | None, Sequence[str]]
 
 

@@ -65,7 +65,7 @@ def coalescing(device: str) -> dict[str, int]:
 
 
 def queues(device: str) -> int:
-    """That receive. From the driver, as /sys may be that of another namespace."""
+    """Number of receive queues. From the driver, because /sys may be that of another namespace."""
     found = numbers(device, _CHANNELS, _CHANNEL_NAMES)
     return found["rx"] + found["combined"]
 
@@ -132,4 +132,4 @@ READERS: Mapping[str, Callable[[str], str]] = {
     "queues": _rows(_CHANNELS, _CHANNEL_NAMES),
     "offloads": _offloads,
 }
-"""By name, what a fact of the table asks of a card."""
+"""Name of a fact in the table -> how it is read from a network card."""

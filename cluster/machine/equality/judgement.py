@@ -59,7 +59,7 @@ def remarks(facts: Facts) -> tuple[Remark, ...]:
 
 
 def unknown_facts(facts: Facts) -> tuple[str, ...]:
-    """Those with an expectation that no host tells."""
+    """The facts for which a value is expected and no host has reported one."""
     every = [
         one
         for one in _values(facts, with_disks=True)

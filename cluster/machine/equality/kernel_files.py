@@ -14,7 +14,7 @@ takes."""
 
 
 def different(former: Mapping[str, str], value: Value) -> list[str]:
-    """Those that mean something else now. A file that is gone has nothing of ours."""
+    """The files whose content means something else now. One that is gone holds no setting of ours."""
     there = (file for file in former if Path(file).exists())
     return [file for file in there if value(file, _shown(file)) != value(file, former[file])]
 

@@ -31,7 +31,7 @@ def make_quiet(former: Mapping[str, str]) -> None:
 
 
 def changed(former: Mapping[str, str]) -> list[str]:
-    """Those that differ from `former`."""
+    """The files whose setting differs from that in `former`."""
     if fault := foreign(former):
         raise _failed(fault)
     return kernel_files.different(former, _value)

@@ -37,7 +37,7 @@ def read_facts(folders: Sequence[str], address: str) -> dict[str, Any]:
 
 
 def files_of(pattern: str) -> list[Path]:
-    """Those that fit, in the order of their numbers."""
+    """The files that match the pattern, in the order of the numbers in their names."""
     found = Path("/").glob(pattern.removeprefix("/"))
     return sorted(found, key=lambda file: [int(one) for one in re.findall(r"\d+", str(file))])
 

@@ -169,7 +169,7 @@ BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in FACTS}
 
 
 def is_expected(fact: Fact, value: str) -> bool:
-    """Also if the value is unknown: then there is no verdict."""
+    """Whether the value is as expected. True for an unknown one: then there is no verdict."""
     bound = re.fullmatch(r"at (least|most) (\d+)", fact.expected)
     if value == UNKNOWN or not fact.expected:
         return True

@@ -7,8 +7,7 @@ machine also has routes: it queries the daemons for their state.
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -57,30 +56,20 @@ class ContainerOverSshProvider(PhysicalProvider):
     isolation = Isolation.CONTAINER
     bare = "physical"
     cuts_hosts = False
+    keeps_folders = False
     fixed_of_network = NO_INTERRUPTS
 
     def preflight(self, topology: Topology, tag: str) -> None:
-        if topology.isolation is self.isolation:
-            _check_hosts(topology)
-            check_shares(topology, _cpus(_facts(topology)))
+        _check_hosts(topology)
+        check_shares(topology, _cpus(_facts(topology)))
         super().preflight(topology, tag)
 
     def _check_network(self, topology: Topology) -> None:
-        if topology.isolation is not self.isolation:
-            super()._check_network(topology)
-            return
         settings = topology.variant.network.declared()
         on_all(targets_of(topology), lambda _, host: _on(host)("check-network-kernel", settings))
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
-        if topology.isolation is not self.isolation:
-            super().check_ports(topology, ports)
-
-    @contextmanager
-    def reserve_ports(self, topology: Topology, ports: Ports) -> Iterator[None]:
-        self.check_ports(topology, ports)
-        yield
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         build = self._provisioned(site, topology, journal)

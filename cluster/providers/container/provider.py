@@ -35,7 +35,6 @@ from density_study.cluster.providers.container.transport import ContainerTranspo
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
-    GRACE_S,
     Leftovers,
     Machine,
     NamedCheck,
@@ -54,6 +53,7 @@ class ContainerProvider(LocalProvider):
     isolation = Isolation.CONTAINER
     bare = "local"
     slows_disks = False
+    keeps_folders = False
     no_network_factor = ""
     fixed_of_network = NO_INTERRUPTS
 
@@ -61,19 +61,14 @@ class ContainerProvider(LocalProvider):
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
 
     def preflight(self, topology: Topology, tag: str) -> None:
-        if topology.isolation is self.isolation:
-            _check_machine(topology)
-            check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
-            act("check-network-kernel", topology.variant.network.declared())
+        _check_machine(topology)
+        check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
+        act("check-network-kernel", topology.variant.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
-        if topology.isolation is not self.isolation:
-            super().check_ports(topology, ports)
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        if topology.isolation is not self.isolation:
-            return super().reserve_ports(topology, ports)
         return nullcontext()
 
     def reachable_because(self) -> str:
@@ -118,9 +113,7 @@ class ContainerProvider(LocalProvider):
         return memory_mib(topology)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in act("stop-tagged", site.tag, GRACE_S):
-            pid, ticks = process["pid"], process["start_ticks"]
-            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        LocalTransport(site.tag, journal).stop_tagged()
         removal.remove(act, site.tag, journal)
         if _is_guarded(site, journal):
             bridge_guard.remove(site.tag)

@@ -33,7 +33,7 @@ class Answers:
 
     @property
     def hosts(self) -> set[str]:
-        """Names and addresses of all."""
+        """Names or addresses of all hosts of the cluster."""
         pages = (self.namenode, *self.pages)
         return {*self.workers, *(one.rpartition("/")[2].rpartition(":")[0] for one in pages)}
 

@@ -204,7 +204,7 @@ class ClientConfiguration(Properties):
         return self._address(own if self.get(own) else key, "hdfs-site")
 
     def _address(self, key: str, site: str) -> ServerAddress:
-        """That of a server; an empty one if the property is missing."""
+        """The address in the property `key`; empty if it is missing. InputError for a wrong one."""
         found = server_address(self.expanded(key))
         if found is None:
             raise self.wrong(key, site, "write host:port there, in a copy of the configuration.")

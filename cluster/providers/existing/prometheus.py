@@ -24,7 +24,7 @@ from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.state.plain_file import read_named, why_unread
 
 MOST_SERIES, MOST_SAMPLES = 50_000, 5_000_000
-"""For one answer."""
+"""Limits of one answer."""
 _TIMEOUT_S = 30.0
 _MOST_TOKEN_BYTES = 2**16
 _MOST_WORDS = 300

@@ -20,7 +20,7 @@ _MAX_VALUE = 64 * 1024
 
 @dataclass(frozen=True)
 class Properties:
-    """By their present names, from the files in `folder`."""
+    """Properties of Hadoop under their present names, from the files in `folder`."""
 
     folder: Path
     properties: Mapping[str, str]

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
-from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
@@ -50,7 +49,6 @@ from density_study.cluster.providers.existing.tables import (
 )
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
-    GRACE_S,
     Leftovers,
     Machine,
     Provider,
@@ -192,9 +190,7 @@ class ExistingProvider(Provider[ExistingTopology]):
         return memory
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
-            pid, ticks = process["pid"], process["start_ticks"]
-            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        LocalTransport(site.tag, journal).stop_tagged()
         build = SshBuild.of(site, journal)
         faults = list(build.destroy() if build else ())
         for intent in _standing(site, journal):

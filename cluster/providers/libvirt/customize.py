@@ -101,7 +101,7 @@ def _server(root: Path, names: list[str]) -> dict[str, str]:
 
 
 def _empty(root: Path) -> None:
-    """What no guest needs."""
+    """Empty the folders that no guest needs."""
     for folder in ("var/cache/apt", "var/lib/apt/lists", "var/log", "tmp", "boot"):
         for child in (root / folder).iterdir():
             shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()

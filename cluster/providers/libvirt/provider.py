@@ -145,8 +145,7 @@ class LibvirtProvider(Provider[Topology]):
         check_cpus(topology.variant.network, min(node.cores for node in topology.nodes))
         uris = {host.name: host.vms.uri for host in topology.occupied if host.vms}
         on_all(uris, lambda _, uri: Virsh(uri).run("version"))
-        if topology.isolation is self.isolation:
-            guests(Site(Path(), tag), topology, _cpus(topology))
+        guests(Site(Path(), tag), topology, _cpus(topology))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         image = _image(topology)

@@ -27,7 +27,7 @@ def remove_all(site: Site, journal: Journal) -> None:
 
 
 def find_all(site: Site, journal: Journal) -> dict[str, dict[str, list[str]]]:
-    """`find`, by the URI."""
+    """What `find` finds, by the URI of each libvirt."""
     uris = uris_of(site, journal)
     return on_all(dict.fromkeys(uris), lambda uri, _: find(Virsh(uri), site.tag))
 

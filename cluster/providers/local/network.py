@@ -17,7 +17,7 @@ from density_study.cluster.state.journal import Journal
 
 _OPEN_WITHIN_S = 30.0
 _HOLDER = Node("", "", "", (), 0, 0)
-"""It belongs to no node."""
+"""The process that keeps the network open belongs to no node."""
 
 
 def open_network(site: Site, journal: Journal) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import psutil
@@ -31,7 +30,6 @@ from density_study.cluster.providers.local.transport import (
 )
 from density_study.cluster.providers.provider import (
     EVERY_USER,
-    GRACE_S,
     THIS_USER,
     FreeResources,
     Leftovers,
@@ -92,12 +90,15 @@ class LocalProvider(Provider[Topology]):
         _emulate(site, topology, journal)
 
     def make_kept_folder(
-        self, site: Site, node: Node, name: str, inner: str, journal: Journal
-    ) -> Path:
-        folder = directories.data_dir(site, replace(node, name=name))
-        directories.make_folder(folder, site, journal)
-        (folder / inner).mkdir(parents=True)
-        return folder
+        self, site: Site, node: Node, folder: PurePath, inner: str, journal: Journal
+    ) -> None:
+        directories.make_folder(Path(folder), site, journal)
+        Path(folder / inner).mkdir(parents=True)
+
+    def remove_kept_folder(
+        self, site: Site, node: Node, folder: PurePath, journal: Journal
+    ) -> None:
+        directories.remove(site, journal, folder.name)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return PrivateTransport(site.tag, journal)
@@ -116,9 +117,7 @@ class LocalProvider(Provider[Topology]):
         return memory
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
-            pid, ticks = process["pid"], process["start_ticks"]
-            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        LocalTransport(site.tag, journal).stop_tagged()
         for path in _io_groups(site, journal):
             io_limits.remove(path)
         directories.remove(site, journal)

@@ -16,6 +16,7 @@ from density_study.cluster.machine.processes import Children
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.providers.provider import GRACE_S
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import NetworkUp
 from density_study.cluster.state.journal import Journal
@@ -59,6 +60,12 @@ class LocalTransport:
     def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
         self._children.stop(process, grace_s)
         self.journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
+
+    def stop_tagged(self) -> None:
+        """Stop all processes of the build on this machine."""
+        for process in HOST_COMMANDS["stop-tagged"](self.tag, GRACE_S):
+            pid, ticks = process["pid"], process["start_ticks"]
+            self.journal.write("process-stopped", pid=pid, start_ticks=ticks)
 
     def put(self, node: Node, text: str, path: Path) -> None:
         atomic.write_text(path, text)

@@ -15,7 +15,7 @@ from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports, allocate_ports
 from density_study.cluster.model.store import MachineProgram
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.physical.connections import check_connections
 from density_study.cluster.providers.provider import (
     FreeResources,
@@ -64,6 +64,7 @@ class PhysicalProvider(Provider[Topology]):
     shares_hosts = True
     leases_hosts = True
     cuts_hosts = True
+    keeps_folders = True
     fixed_of_network: ClassVar[Mapping[str, str]] = {
         "queues": "the queues of a network card are not changed; use provider container"
     }
@@ -185,6 +186,22 @@ class PhysicalProvider(Provider[Topology]):
         build = SshBuild.known(site, journal)
         build.create(data, copies)
         return build
+
+    def make_kept_folder(
+        self, site: Site, node: Node, folder: PurePath, inner: str, journal: Journal
+    ) -> None:
+        reached = reversed(journal.events(NodeReach))
+        target = next(one.target for one in reached if one.target.host == node.host)
+        # by the host's name: a node of another build may have the same name on another host
+        journal.record(NodeReach(tag=site.tag, node=node.host, target=target))
+        SshBuild.known(site, journal).make_dir(node.host, folder)
+        channel(target).act("make-folder", str(folder / inner))
+
+    def remove_kept_folder(
+        self, site: Site, node: Node, folder: PurePath, journal: Journal
+    ) -> None:
+        if build := SshBuild.of(site, journal):
+            build.remove_dir(node.host, str(folder))
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)

@@ -92,9 +92,9 @@ class SshBuild:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
         on_all(self.hosts, self._own_folder)
         for host in self.hosts:
-            self._make_dir(host, self.folder)
+            self.make_dir(host, self.folder)
         for node, path in data:
-            self._make_dir(self.reach[node].host, path)
+            self.make_dir(self.reach[node].host, path)
         at = str(self.folder / TOOLKIT)
         on_all(self.hosts, lambda _, target: channel(target).put(at, toolkit()))
 
@@ -195,18 +195,23 @@ class SshBuild:
     def _mend(self, host: str, target: Target) -> None:
         channel(target).act("mend", self.site.tag)
 
-    def _make_dir(self, host: str, path: PurePath) -> None:
+    def make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}
         self.journal.intend("make-dir", **fields)
         channel(self.hosts[host]).act("make-dir", str(path), self.site.tag)
         self.journal.write("dir-made", **fields)
 
+    def remove_dir(self, host: str, path: str) -> None:
+        """If it was made."""
+        tag = self.site.tag
+        if channel(self.hosts[host]).act("remove-dir", path, tag):
+            self.journal.write("dir-removed", tag=tag, host=host, path=path)
+
     def _remove_dirs(self, host: str, target: Target) -> None:
         tag, there = self.site.tag, channel(target)
         # The build's own folder was made first, so it goes last.
         for path in reversed(self._intended_dirs(host)):
-            if there.act("remove-dir", path, tag):
-                self.journal.write("dir-removed", tag=tag, host=host, path=path)
+            self.remove_dir(host, path)
         for copy in self.journal.intents("copy-stack", tag):
             if copy.host == host:
                 there.call("remove_tree", copy.aside, str(self.work / "stacks"))

@@ -28,7 +28,7 @@ _RPM_NAMES = {
     "libvirt-daemon-system libvirt-daemon-driver-qemu": "libvirt", "qemu-system-x86": "qemu-kvm",
     "qemu-utils": "qemu-img", "libvirt-clients": "libvirt-client", "openssh-client": "openssh-clients",
 }  # fmt: skip
-"""Of RHEL 8 to 10, where they differ from Debian's."""
+"""Debian's packages -> those of RHEL 8 to 10, where the names differ."""
 _RELEASE = "VERSION_CODENAME="
 _OF_RELEASE = f"grep '^{_RELEASE}' /etc/os-release 2>/dev/null"
 _MAX_OUTPUT_BYTES = 2**16
@@ -50,7 +50,7 @@ class Need:
     elsewhere: str = ""
 
     def by_rpm(self) -> Need:
-        """The same on RHEL and its like."""
+        """The same program as a package of RHEL and its derivatives."""
         return replace(self, package=_RPM_NAMES.get(self.package, self.package), installer="dnf")
 
     def by_release(self, codename: str) -> Need:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import re
 import zipfile
 import zlib
@@ -63,7 +64,9 @@ _EXTRA = Wanted(
     "jar",
 )
 _VERSION = re.compile(r"hadoop-common-(\d+\.\d+\.\d+(?:[.-](?!tests)\w+)*)\.jar")
-_BROKEN = (ValueError, IndexError, KeyError, ET.ParseError, zipfile.BadZipFile, zlib.error)
+_BROKEN = (ValueError, IndexError, KeyError, ET.ParseError, zipfile.BadZipFile, zlib.error, EOFError,
+           lzma.LZMAError, RuntimeError)  # fmt: skip
+"""The last one: encrypted, or packed in a way that Python does not know."""
 _NEEDED = (
     "hadoop-common",
     "hadoop-hdfs",

@@ -38,7 +38,7 @@ class HdfsFiles(HadoopStore):
         return library_of_clients(self.title, "hadoop-client-api")
 
     def endpoints(self, blueprint: Blueprint) -> dict[Kind, dict[str, str]]:
-        """With the DataNodes as the servers, which are warmed up."""
+        """The DataNodes are the servers that are warmed up."""
         return {
             **super().endpoints(blueprint),
             "store": {

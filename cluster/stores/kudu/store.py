@@ -68,7 +68,7 @@ class Kudu(ClusterStore):
     def readiness(
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
-        """By the master's own page: it knows which servers answer it."""
+        """From the master's page, which lists the servers that answer it."""
         ask = fetching(fetch, endpoints.network)
         page = allocate_ports(topology).address(topology.master, "kudu-master.http")
         return [

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer
@@ -183,11 +184,13 @@ class Tools:
         found = read_comparison(folder)
         if found is not None and (found.study, found.run) != (folder.parent.name, folder.name):
             what = "its comparison with earlier runs is of another run."
-            raise InputError(what, folder.name, f"compare it again: study compare {folder.name}")
+            raise InputError(
+                what, folder.name, f"compare it again: study compare {quote(folder.name)}"
+            )
         if found is not None:
             read_summary(folder)  # refuses a rehearsal
         if found is None:
-            remedy = f"study compare {run}"
+            remedy = f"study compare {quote(folder.name)}"
             raise InputError("the run was not compared with earlier runs.", run, remedy)
         return Regressions(
             run=folder.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,86 +50,61 @@ class Format(StrEnum):
     nextflow_config = "nextflow-config"
 
 
-def plan_inputs(
-    genomes_per_day: float,
-    hosts: Path,
-    model: Path,
-    profile: str,
-    slo: list[str] | None,
-    mapped: list[str] | None,
-    draws: int,
-    seed: int,
-) -> tuple[Question, Model, Profile, Catalogue]:
-    """Read and check the inputs of a plan. InputError for an invalid one."""
-    from density_study.analysis.capacity.inputs.catalogue import read_catalogue
+@dataclass(frozen=True)
+class PlanOptions:
+    """Options as typed that all commands share which size a cluster. The methods read and check them.
+    InputError for an invalid one."""
 
-    asked = _asked(genomes_per_day, model, profile, slo, mapped, draws, seed)
-    return (*asked, read_catalogue(hosts))
+    model: Path
+    profile: str
+    slo: list[str] | None
+    mapped: list[str] | None
+    draws: int
+    seed: int
 
+    def genomes(self, per_day: float) -> tuple[Question, Model, Profile]:
+        from density_study.analysis.capacity.curves.model import read_model
+        from density_study.analysis.capacity.inputs.question import parse_promises, question
 
-def grown_inputs(
-    today: float | None,
-    growth: str,
-    years: int,
-    model: Path,
-    profile: str,
-    slo: list[str] | None,
-    mapped: list[str] | None,
-    draws: int,
-    seed: int,
-) -> tuple[tuple[Question, Model, Profile], Growth | None]:
-    """What `carry` and `years` are given but the hosts. Without the load of today there is no growth."""
-    from density_study.analysis.capacity.sizing.growth import growth as growth_of
+        promises = parse_promises(self.slo or [])
+        wanted = question(per_day, promises, self.mapped or [], self.draws, self.seed)
+        return wanted, read_model(self.model), _profile(self.profile)
 
-    grows = growth_of(1.0 if today is None else today, growth, years)
-    if today is None and grows.per_year:
-        raise InputError(
-            "growth of an unknown load.", "--growth", "give the load of today, --today N."
-        )
-    asked = _asked(today or 1.0, model, profile, slo, mapped, draws, seed)
-    return asked, None if today is None else grows
+    def plan_of(self, per_day: float, hosts: Path) -> tuple[Question, Model, Profile, Catalogue]:
+        """With the hosts of a catalogue."""
+        from density_study.analysis.capacity.inputs.catalogue import read_catalogue
 
+        return (*self.genomes(per_day), read_catalogue(hosts))
 
-def _asked(
-    genomes_per_day: float,
-    model: Path,
-    profile: str,
-    slo: list[str] | None,
-    mapped: list[str] | None,
-    draws: int,
-    seed: int,
-) -> tuple[Question, Model, Profile]:
-    from density_study.analysis.capacity.curves.model import read_model
-    from density_study.analysis.capacity.inputs.question import parse_promises, question
+    def grown(
+        self, today: float | None, growth: str, years: int
+    ) -> tuple[tuple[Question, Model, Profile], Growth | None]:
+        """Without the load of today there is no growth."""
+        from density_study.analysis.capacity.sizing.growth import growth as growth_of
 
-    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
-    return wanted, read_model(model), _profile(profile)
+        grows = growth_of(1.0 if today is None else today, growth, years)
+        if today is None and grows.per_year:
+            raise InputError(
+                "growth of an unknown load.", "--growth", "give the load of today, --today N."
+            )
+        return self.genomes(today or 1.0), None if today is None else grows
 
+    def operations(
+        self, ops: str, mix: str | None, read_p99: str | None, data_gib: float | None, split: bool
+    ) -> tuple[Load, Model]:
+        """A load of operations, `ops` as `250k/s`."""
+        from density_study.analysis.capacity.curves.model import read_model
+        from density_study.analysis.capacity.operations.load import load
 
-def operations_load(
-    ops: str,
-    mix: str | None,
-    slo: list[str] | None,
-    read_p99: str | None,
-    data_gib: float | None,
-    split: bool,
-    model: Path,
-    draws: int,
-    seed: int,
-) -> tuple[Load, Model]:
-    """Read and check what a plan for operations is given. InputError for an invalid one."""
-    from density_study.analysis.capacity.curves.model import read_model
-    from density_study.analysis.capacity.operations.load import load
-
-    if mix is None:
-        raise InputError(
-            "operations of an unknown mix.", "--mix", "name the measured mix: --mix a."
-        )
-    slos = [*(slo or []), *([] if read_p99 is None else [f"read_p99={read_p99}"])]
-    fitted = read_model(model)
-    return load(
-        ops, mix, slos, fitted, split=split, data_gib=data_gib, draws=draws, seed=seed
-    ), fitted
+        if mix is None:
+            raise InputError(
+                "operations of an unknown mix.", "--mix", "name the measured mix: --mix a."
+            )
+        slos = [*(self.slo or []), *([] if read_p99 is None else [f"read_p99={read_p99}"])]
+        fitted = read_model(self.model)
+        return load(
+            ops, mix, slos, fitted, split=split, data_gib=data_gib, draws=self.draws, seed=self.seed
+        ), fitted
 
 
 def refuse_unused(load: str, **given: object) -> None:

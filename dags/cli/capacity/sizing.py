@@ -27,10 +27,9 @@ from density_study.dags.cli.capacity.inputs import (
     DataGib,
     Format,
     Mix,
+    PlanOptions,
     ReadP99,
     Split,
-    operations_load,
-    plan_inputs,
     refuse_unused,
 )
 from density_study.dags.cli.console import err, out, print_json
@@ -112,20 +111,17 @@ def size(
             "give either --genomes-per-day N or --ops RATE with --mix.",
         )
     root = None if beside is None else _run_of(beside)
+    options = PlanOptions(model, profile, slo, mapped, draws, seed)
     found: Plan | OperationsPlan | Excuse
     if ops is not None:
         refuse_unused("operations", profile=profile != PROFILE, measured_by=mapped)
         if form is not Format.table:
             remedy = "leave it out, or give --genomes-per-day."
             raise InputError("operations have no stages to write.", f"--format {form}", remedy)
-        found = _of_operations(
-            hosts, operations_load(ops, mix, slo, read_p99, data_gib, split, model, draws, seed)
-        )
+        found = _of_operations(hosts, options.operations(ops, mix, read_p99, data_gib, split))
     else:
         refuse_unused("genomes", mix=mix, read_p99=read_p99, data_gib=data_gib, split=split)
-        inputs = plan_inputs(
-            genomes_per_day or 0.0, hosts, model, profile, slo, mapped, draws, seed
-        )
+        inputs = options.plan_of(genomes_per_day or 0.0, hosts)
         if not as_json and form is Format.table:
             _print_differences(profile, inputs[2])
         found = find_plan(*inputs)
@@ -200,7 +196,8 @@ def whatif(
     from density_study.analysis.report.charts.cost_by_density import write_chart
     from density_study.dags.cli.capacity.plan_display import whatif_page
 
-    inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
+    options = PlanOptions(model, profile, slo, mapped, draws, seed)
+    inputs = options.plan_of(genomes_per_day, hosts)
     rows, rejected = table(*inputs)
     _, fitted, needs, catalogue = inputs
     made_up = examples(fitted, catalogue)

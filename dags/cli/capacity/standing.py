@@ -24,10 +24,9 @@ from density_study.dags.cli.capacity.inputs import (
     SEED,
     DataGib,
     Mix,
+    PlanOptions,
     ReadP99,
     Split,
-    grown_inputs,
-    operations_load,
     refuse_unused,
 )
 from density_study.dags.cli.console import err, out, print_json
@@ -85,7 +84,7 @@ def carry(
     from density_study.analysis.capacity.sizing.carry import carry_each
     from density_study.dags.cli.capacity.standing_display import clusters_page
 
-    standing = read_standing(hosts)
+    standing, options = read_standing(hosts), PlanOptions(model, profile, slo, mapped, draws, seed)
     found: Sequence[Carried | OperationsPlan | Excuse]
     if mix is not None:
         refuse_unused(
@@ -96,11 +95,10 @@ def carry(
             growth=growth != NO_GROWTH,
         )
         # any rate: the one that is carried is looked for
-        asked = operations_load("1/s", mix, slo, read_p99, data_gib, split, model, draws, seed)
-        found = _operations(asked, standing)
+        found = _operations(options.operations("1/s", mix, read_p99, data_gib, split), standing)
     else:
         refuse_unused("genomes", read_p99=read_p99, data_gib=data_gib, split=split)
-        inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
+        inputs, grows = options.grown(today, growth, years)
         found = carry_each(*inputs, standing, grows)
     if as_json:
         print_json(found)
@@ -146,7 +144,8 @@ def years_of_growth(
     from density_study.dags.cli.capacity.plan_text import years_csv
     from density_study.dags.cli.capacity.standing_display import purchases_page
 
-    inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
+    options = PlanOptions(model, profile, slo, mapped, draws, seed)
+    inputs, grows = options.grown(today, growth, years)
     assert grows is not None  # the load of today is required here
     rows, refused = purchases(*inputs, read_catalogue(hosts), grows)
     if as_json:

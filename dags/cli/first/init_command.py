@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -126,7 +127,9 @@ def init(
         out.print(
             f"plan     {len(planned.builds)} builds, {len(planned.trials)} trials, about {minutes} min"
         )
-    out.print(f"next     study doctor {output}\nthen     study run {output}")
+    out.print(
+        f"next     study doctor {quote(str(output))}\nthen     study run {quote(str(output))}"
+    )
 
 
 def _here(memory_gib: int | None) -> dict[str, Any]:
@@ -227,7 +230,7 @@ def _text(
     text: str = template.render(
         facts,
         schema=schema_file(),
-        file=output,
+        file=quote(str(output)),
         name=re.sub(r"[^a-z0-9]+", "-", output.stem.lower()).strip("-") or "study",
         question=QUESTIONS[provider],
         provider=provider.value,

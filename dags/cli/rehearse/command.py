@@ -101,7 +101,7 @@ def rehearse(
     root = None
     if not drawn:
         with progress(err).status("Rehearsing the steps, and analysing their records"):
-            root = rehearse(file, seen.plan, seen.rehearsal, folder)
+            root = rehearse(seen, folder)
     with progress(err).status("Drawing rehearsals"):
         found = seen.decided(times)
     if as_json:

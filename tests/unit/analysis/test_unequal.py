@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from density_study.analysis.summarise.comparability import comparability_warning
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.model.store import store_named
+from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.conf_files import configuration_xml
@@ -195,6 +196,25 @@ def test_versions_may_differ_only_as_declared(
     stacks[key] = {"version": "3.4.1"} if key == "hadoop" else "21.0.9"
     keys = [one.key for one in unexpected_differences(run, _versions(**declared))]
     assert keys == ([] if followed else [f"stacks.{key}" + ".version" * (key == "hadoop")])
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(Versions) if one.name != "client"])
+def test_everything_of_a_stack_is_declared_and_explains_what_it_discloses(name: str) -> None:
+    """Two versions of ZooKeeper were declared as equal, and their jars refused every comparison."""
+    java, stack = Java(Path("/opt/java"), "17"), Stack("any", "1", Path("/opt/any"), "0" * 64)
+    disclosed, told = {}, {}
+    for build, level in (("b1", "17"), ("b2", "21")):
+        part = "hadoop" if name == "tarball" else name
+        own: Any = (
+            Java(java.home, level) if name == "java" else Stack(part, level, stack.home, level)
+        )
+        disclosed[build] = {
+            "stacks": replace(Stacks(java, java, stack, stack), **{part: own}).disclose()
+        }
+        variant = with_variant(local(), versions=replace(VERSIONS, **{name: level}))
+        told[build] = {**variant.declared, "topology": build}
+    assert disclosed["b1"] != disclosed["b2"] and told["b1"][f"stack.{name}"] == "17"
+    assert unexpected_differences(disclosed, told) == ()
 
 
 def test_the_jars_of_hbase_follow_from_the_version_of_hadoop_and_its_own_does_not() -> None:

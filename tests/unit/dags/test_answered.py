@@ -36,7 +36,6 @@ expect:
   - {name: scans, workload: e, compare: configuration, b_over_a: "> 1"}
 repetitions: {at_least: 5, at_most: 8}
 """
-SCANS_CLEAR_AFTER = 6
 
 
 @pytest.fixture

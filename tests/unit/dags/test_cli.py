@@ -142,6 +142,21 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
     assert made.study.questions == ("configuration-rate",)
 
 
+def test_a_budget_with_room_keeps_repetitions_for_a_noisy_start(tmp_path: Path) -> None:
+    fitted = tmp_path / "fitted.yaml"
+    text = study("plan", "block-cache", "--budget", "20 h", "-o", str(fitted))
+    bounds = plan_study(fitted).study.repetitions
+    assert bounds.planned and bounds.planned < bounds.at_most <= 4 * bounds.planned
+    words = " ".join(text.split())
+    assert f"up to {bounds.at_most} repetitions if the first ones are noisier" in words
+    assert f"5 to {bounds.planned} repetitions" in words
+
+
+def test_a_study_without_a_budget_is_not_written_in_silence(spec: Path) -> None:
+    with pytest.raises(InputError, match="written only if it is fitted"):
+        study("plan", str(spec), "-o", str(spec.with_name("fitted.yaml")))
+
+
 def test_a_budget_that_is_too_small_names_the_least_that_is_enough() -> None:
     said = r"five repetitions of no question of the study fit into 2 min"
     with pytest.raises(InputError, match=said) as caught:

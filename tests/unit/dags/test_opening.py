@@ -20,7 +20,7 @@ from density_study.cluster.state.presence import present
 from density_study.dags.airflow_home.home import SCHEDULER_PID, Home
 from density_study.dags.cli import carry_out as command
 from density_study.dags.stages import conclusion, study_stages
-from density_study.dags.stages.opening import Asked, airflow_owner, check_fits, opened
+from density_study.dags.stages.opening import DagRunRequest, airflow_owner, check_fits, opened
 from density_study.dags.stages.outline import steps_of
 from density_study.dags.stages.task_names import trial_task
 from density_study.jobs.stage_names import STAGE_NAMES
@@ -46,8 +46,10 @@ def nothing_real(runtime: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     yield
 
 
-def asked(tmp_path: Path, dag_run: str = ONE, *, fresh: bool = False, **rest: object) -> Asked:
-    return Asked(
+def asked(
+    tmp_path: Path, dag_run: str = ONE, *, fresh: bool = False, **rest: object
+) -> DagRunRequest:
+    return DagRunRequest(
         spec=str(rest.pop("spec", QUICKSTART)), runs=str(tmp_path / "runs"), fresh=fresh,
         steps=steps_of(plan()), dag_run=dag_run, **rest,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -24,16 +24,17 @@ def facts(
     hosts: tuple[str, ...] = ("h1", "h2"),
     trial: Mapping[str, Any] | None = None,
     lost: str = "",
+    lasted: int = 3,
 ) -> Facts:
     """Each domain and meter has 500 W in the ramp-up, then its watts as a mean of three seconds. lost: a
-    source that ends before the last two."""
+    source that ends after `lasted` of all five."""
     told = [("power", *one) for one in _flat(domains)]
     told += [("host_power", host, "meter", watts) for host, watts in (meters or {}).items()]
     series = [
         {"trial": "t", "host": host, "device": "energy", "source": source, "name": name,
          "unit": "W", "second": second, "value": 500.0 if second < 2 else watts + second - 3}
         for name, host, source, watts in told
-        for second in range(3 if source == lost else 5)
+        for second in range(lasted if source == lost else 5)
     ]  # fmt: skip
     monitors = [{"trial": "t", "kind": "energy", "host": host} for host in hosts]
     window = {"window_start_epoch_s": 100.0, "window_end_epoch_s": 105.0, "warm_up_s": 2.0}
@@ -88,6 +89,17 @@ def test_what_some_hosts_do_not_show_has_no_sum(given: dict[str, Any], why: str)
     assert {one[3] for one in values(found) if "per_operation" in one[0]} == {None}
     (flag,) = judge(found.checks).flags
     assert flag.startswith("energy: ") and why in flag
+
+
+@pytest.mark.parametrize("lasted", [1, 3])
+def test_a_meter_that_shows_power_for_some_seconds_is_unknown_and_not_absent(lasted: int) -> None:
+    """Its number was left out without a word: the trial looked like one without a meter."""
+    found = facts(THROUGHPUT, meters=METERS, lost="meter", lasted=lasted)
+    by_name = {(one[0], one[1]): one[3] for one in values(found)}
+    assert by_name["energy_per_operation", None] == pytest.approx(2.0)
+    assert by_name["host_energy_per_operation", None] is None
+    (flag,) = judge(found.checks).flags
+    assert "energy: power of the whole machine of h1, h2 is unknown" in flag
 
 
 def test_a_guest_has_no_power_of_its_own() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.cluster import cluster_json
 from density_study.cluster.model.errors import InputError
 from density_study.jobs.remote_analysis import (
@@ -35,6 +37,29 @@ def test_executors_fit_the_containers_of_the_nodes() -> None:
 def test_executors_never_use_more_than_a_jvm_with_c1_can_use() -> None:
     options = yarn_engine(yarn_cluster(64_000, workers=1), ARCHIVE).options
     assert (options["spark.executor.memory"], options["spark.executor.cores"]) == ("4096m", "2")
+
+
+@pytest.mark.parametrize("own_cores", [False, True])
+def test_spark_gets_as_much_of_a_host_at_every_density(own_cores: bool) -> None:
+    """One node of 64 cores got an executor of 4, and eight nodes of 8 cores got eight executors. Cores of a
+    node's own were divided twice."""
+    for nodes in (1, 2, 4, 8):
+        cluster = yarn_cluster(128 * 1024 // nodes, nodes)
+        topology = cluster.topology
+        cores = 64 // nodes if own_cores else 64
+        wide = replace(
+            topology,
+            hosts=tuple(replace(host, cores=64) for host in topology.hosts),
+            nodes=tuple(replace(node, cores=cores) for node in topology.nodes),
+        )
+        options = executors(wide)
+        assert (options["spark.executor.instances"], options["spark.executor.cores"]) == ("16", "4")
+        heap, beside = (
+            int(options[f"spark.executor.{name}"].removesuffix("m"))
+            for name in ("memory", "memoryOverhead")
+        )
+        left = 128 * 1024 // nodes - 512 - 16 // nodes * (heap + beside)
+        assert 0 <= left < heap + beside  # no room for an executor of another node
 
 
 def test_too_small_containers_are_refused_before_the_start() -> None:

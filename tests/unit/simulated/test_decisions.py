@@ -90,6 +90,23 @@ def test_no_repetition_begins_that_would_exceed_the_budget(tmp_path: Path) -> No
     assert longest_s(f"{bounds}budget: {budget_s} s\n") <= budget_s
 
 
+@pytest.mark.slow
+def test_a_noisy_start_takes_the_reserve_and_claims_stay_rare(tmp_path: Path) -> None:
+    """Without an effect, so that each claim is wrong; the same noise without a reserve takes less time."""
+
+    def drawn(bounds: str, builds: float) -> Decisions:
+        text = DISK_RATES.replace("repetitions: 8", f"repetitions: {{at_least: 5, {bounds}}}")
+        file = parse_study(text, "decided.yaml", {})
+        seen = foreseen(file, tmp_path, named_effects("none"), Noise(builds=builds))
+        return seen.decided(100)
+
+    noisy, plain = (drawn(bounds, 0.2) for bounds in ("planned: 8, at_most: 20", "at_most: 8"))
+    quiet = drawn("planned: 8, at_most: 20", 0.001)
+    assert max(noisy.seconds) > 1.5 * max(plain.seconds)
+    assert max(quiet.seconds) <= max(plain.seconds)
+    assert noisy.wrong <= 14  # 5 % and four standard errors
+
+
 def test_a_study_that_is_fitted_when_it_runs_is_fitted_when_it_is_rehearsed(tmp_path: Path) -> None:
     spec = tmp_path / "decided.yaml"
     spec.write_text(DISK_RATES.replace("repetitions: 8", "budget: 40 min"))

@@ -12,7 +12,7 @@ from density_study.cluster.providers.simulated.noise import Noise
 from density_study.cluster.providers.simulated.provider import clock_of
 from density_study.cluster.state.events import BuildDestroyed, Event
 from density_study.cluster.state.journal import JOURNAL, Journal
-from density_study.dags.stages.rehearsal import perform, rehearsal_of, rehearsed_plan
+from density_study.dags.stages.rehearsal import Foreseen, perform, rehearsal_of, rehearsed_plan
 from density_study.workloads.execution.run import load_run
 from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.monitors.dool import parse_dool
@@ -53,7 +53,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rehearsals")
     file = parse_study(STUDY, "rehearsed.yaml", {})
     plan = rehearsed_plan(file, folder)
-    return perform(file, plan, rehearsal_of(plan, Effects(), Noise(), 1), folder)
+    return perform(Foreseen(file, plan, rehearsal_of(plan, Effects(), Noise(), 1), 0), folder)
 
 
 @pytest.fixture(scope="module")

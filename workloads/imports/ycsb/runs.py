@@ -212,7 +212,7 @@ def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: Se
 
 
 def _timed(facts: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
-    """With the time of the last status line."""
+    """The facts with the time of the last status line."""
     for number in reversed(run.status):
         head = STATUS_HEAD.fullmatch(text.lines[number - 1])
         if head is None or not head["elapsed"].isdecimal():

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, instant
 from density_study.workloads.monitors.devices import HOST
-from density_study.workloads.monitors.dool_header import YEARS_S
 
 FORMAT = 1
 _DAEMON = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -87,16 +86,13 @@ class _Reader:
             return None
         if not line.text.strip():
             return None
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         if self._host is None:
             raise RejectedError("no title above this row")
         return self._row(line, self._host, *[*line.text.split(",", 2), "", ""][:3])
 
     def _row(self, line: Line, host: str, epoch: str, daemon: str, text: str) -> EventRow | None:
-        epoch_s = decimal(epoch)
-        if not YEARS_S[0] <= epoch_s <= YEARS_S[1]:
-            raise RejectedError(f"epoch {epoch} is not of this century")
+        epoch_s = instant(epoch)
         if not daemon and not text:
             if epoch_s <= self._round_s:
                 raise RejectedError("time goes back, or occurs twice")

@@ -18,7 +18,7 @@ NAME = "jfr"
 KIND = "flight recorder"
 RECORDED = "recorded"
 SETTINGS = "profile"
-"""From the JDK's two, the one with more events."""
+"""The JDK has two sets of settings; this one records more events."""
 SECRET = (
     "jdk.InitialEnvironmentVariable",
     "jdk.InitialSystemProperty",

@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from density_study.workloads.base.parsing import Parsed, RejectedError, decimal
+from density_study.workloads.base.parsing import YEARS_S, Parsed, RejectedError, decimal
 from density_study.workloads.monitors.daemons.events import Event, EventRow, parse_events
-from density_study.workloads.monitors.dool_header import YEARS_S
 
 DECORATIONS = "utctime,tags"
 SHORTEST_MS = 1.0

@@ -29,7 +29,7 @@ class Tail:
     read_bytes: int = 0
 
     def lines(self) -> Iterator[str]:
-        """Those since the last call."""
+        """The lines that were written since the last call."""
         with suppress(OSError), self.path.open("rb") as file:
             if os.fstat(file.fileno()).st_size < self.read_bytes:
                 self.read_bytes = 0  # another file has its name now

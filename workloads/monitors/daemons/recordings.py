@@ -36,7 +36,7 @@ WITHIN_S = 50.0
 """A recorder is slow to start and to stop in a JVM on a busy machine."""
 COLUMNS = ("profiled",)
 RECORDING = "study"
-"""The name that a JVM knows it by."""
+"""The recording's name in each JVM."""
 
 
 class Recordings(ABC):
@@ -58,7 +58,7 @@ class Recordings(ABC):
 
     @abstractmethod
     def stop(self, pid: int) -> None:
-        """The same."""
+        """OSError if the JVM does not answer."""
 
     def begin(self) -> None:
         """In the background: many JVMs on few cores take longer than a monitor may for its first sample."""

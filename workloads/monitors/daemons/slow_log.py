@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from density_study.workloads.base.parsing import Parsed, RejectedError, json_object, whole
+from density_study.workloads.base.parsing import YEARS_S, Parsed, RejectedError, json_object, whole
 from density_study.workloads.monitors.daemons.events import Event, EventRow, parse_events
-from density_study.workloads.monitors.dool_header import YEARS_S
 
 NAME = "slowlog"
 KIND = "slow call"

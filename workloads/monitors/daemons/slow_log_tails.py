@@ -33,4 +33,4 @@ class SlowLogTails:
     last_rows = rows
 
     def end(self) -> None:
-        """Nothing was changed."""
+        """Nothing to do: it has changed nothing."""

@@ -23,7 +23,7 @@ from density_study.workloads.monitors.jmx import JmxPoller
 ANSWERED_WITHIN_S = 0.9
 DUMP_COMMAND = "Thread.print -l"
 MOST_DUMPS = 20
-"""In a trial: each stops all threads of the daemon for some milliseconds."""
+"""Dumps per trial: each one stops all threads of the daemon for some milliseconds."""
 _WAITS_S = 2.0
 
 
@@ -71,7 +71,7 @@ class StallWatch:
         return "".join((round_row(epoch_s), *ended))
 
     def end(self) -> None:
-        """Nothing was changed."""
+        """Nothing to do: it has changed nothing."""
 
     def _begun(self, name: str, since_s: float, what: str) -> _Stall:
         stall = _Stall(since_s, what)

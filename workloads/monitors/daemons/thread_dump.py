@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 FEWEST_WAITING = 2
-"""Threads, for one lock."""
+"""A lock is named if at least this number of threads wait for it."""
 _NAME = re.compile(r'^"(.{1,300}?)" ')
 _AT = re.compile(r"^\s+at (?:[\w.]+@[\w.+-]+/)?([\w.$/<>-]+)\(")
 _WAITS = re.compile(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.transport import Command
+from density_study.workloads.monitors.devices import device_command
 
 MODULE = "density_study.workloads.monitors.daemons.sampler"
 
@@ -59,15 +60,9 @@ def watcher_command(
 ) -> Command:
     """Runs the watcher of a device. daemons: those of each machine, with their HTTP address. profiler: its
     path on each machine."""
-    asked = [f"{name}={address}" for name, address in sorted(daemons.get(host, {}).items())]
-    return Command(
-        name=f"monitor-{device}-{host}",
-        argv=(
-            *(*python, "-m", MODULE, "--device", device, "--host", host),
-            *("--period", str(period_s), "--output", output, "--tag", tag),
-            *(part for daemon in asked for part in ("--daemon", daemon)),
-            *(("--ca-file", access.ca_file) if asked and access.ca_file else ()),
-            *(("--library", profiler[host]) if host in profiler else ()),
-        ),
-        env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", **(access.env if asked else {})},
-    )
+    command = device_command(
+        host, output, period_s, tag, python,
+        device=device, module=MODULE, daemons=daemons, access=access,
+    )  # fmt: skip
+    library = ("--library", profiler[host]) if host in profiler else ()
+    return replace(command, argv=(*command.argv, "--tag", tag, *library))

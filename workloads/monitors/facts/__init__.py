@@ -55,7 +55,7 @@ def measured_hosts(rows: Rows) -> Sequence[Row]:
 
 
 def machines(hosts: Iterable[Row]) -> Sequence[Row]:
-    """Without VMs, which are no hosts."""
+    """The rows of hosts, without those of VMs."""
     return [row for row in hosts if row["scope"].startswith("host:")]
 
 

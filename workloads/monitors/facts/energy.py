@@ -28,7 +28,7 @@ _PER_WORK: Mapping[str, tuple[str, str]] = {
     "throughput_job": ("per_mib", "J/MiB"),
     "throughput_sort": ("per_mib", "J/MiB"),
 }
-"""By the rate over the whole window: what its reciprocal costs."""
+"""Metric of a rate over the whole window -> name and unit of its energy cost."""
 _LEAST_COVERED = 0.95
 """Share of the seconds of which the power must be known (method 20)."""
 
@@ -68,17 +68,20 @@ def _unwatched(rows: Rows) -> list[str]:
 
 
 def _watts(rows: Rows, hosts: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
-    """By power and host: the sum of its domains' means over the seconds after the ramp-up. Only powers that a
-    host reports; if there is none, that of packages without a host."""
+    """By power and host: the sum of its domains' means over the seconds after the ramp-up, if nearly all of
+    them are known. Only powers that a host reports at any time; if there is none, that of packages without a
+    host."""
     begin_s = rows.trial["warm_up_s"] or 0.0
     least = _LEAST_COVERED * ((window_s(rows.trial) or 0.0) - begin_s)
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows.of("device_series", "host", "source", "name", "second", "value"):
-        if row["name"] in _POWERS and row["host"] in hosts and row["second"] >= begin_s:
-            values[row["name"], row["host"]][row["source"]].append(row["value"])
     found: dict[str, dict[str, float]] = {}
+    for row in rows.of("device_series", "host", "source", "name", "second", "value"):
+        if row["name"] in _POWERS and row["host"] in hosts:
+            found.setdefault(row["name"], {})
+            if row["second"] >= begin_s:
+                values[row["name"], row["host"]][row["source"]].append(row["value"])
     for (power, host), sources in values.items():
         if min(map(len, sources.values())) >= least:
             watts = sum(sum(seconds) / len(seconds) for seconds in sources.values())
-            found.setdefault(power, {})[host] = watts
+            found[power][host] = watts
     return {power: found[power] for power in _POWERS if power in found} or {POWER: {}}

@@ -53,7 +53,7 @@ def exported() -> tuple[Exported, ...]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExportedQuery:
     """A query: the selector of a device's series. `role`: of JMX, the daemon's kind."""
 
     device: str
@@ -65,7 +65,7 @@ class Asked:
     """For JMX: only daemons of the role have it."""
 
 
-def queries(instances: Iterable[str], jmx: bool) -> Iterator[Asked]:
+def queries(instances: Iterable[str], jmx: bool) -> Iterator[ExportedQuery]:
     """All that is queried about the instances. jmx: also what daemons count."""
     of = "|".join(re.escape(one) for one in sorted(instances))
     where = f'{_INSTANCE}=~"{_quoted(of)}"'
@@ -74,7 +74,7 @@ def queries(instances: Iterable[str], jmx: bool) -> Iterator[Asked]:
             name for one in exported() if one.device == device for name in (one.metric, one.over)
         }
         regex = "|".join(sorted(filter(None, names)))
-        yield Asked(device, f'{{__name__=~"{regex}",{where}}}')
+        yield ExportedQuery(device, f'{{__name__=~"{regex}",{where}}}')
     known: set[str] = set()
     for bean in declarations()[JMX]["beans"] if jmx else ():
         service, about = _bean(bean["query"])
@@ -85,7 +85,7 @@ def queries(instances: Iterable[str], jmx: bool) -> Iterator[Asked]:
         named = "|".join(sorted(attributes))
         labels = ",".join(f'{key}=~"{_quoted(value)}"' for key, value in about.items())
         selector = f'{{__name__=~"(?i:hadoop_{service}_({named}))",{labels},{where}}}'
-        yield Asked(JMX, selector, bean["role"], attributes, bean["role"] not in known)
+        yield ExportedQuery(JMX, selector, bean["role"], attributes, bean["role"] not in known)
         known.add(bean["role"])
 
 
@@ -113,7 +113,7 @@ class Telling:
         self._parts: dict[str, int] = {}
         """For each column of JMX: how many attributes it is the sum of."""
 
-    def add(self, queried: Asked, answer: Sequence[Scraped]) -> None:
+    def add(self, queried: ExportedQuery, answer: Sequence[Scraped]) -> None:
         named: dict[str, list[Scraped]] = {}
         for one in answer:
             if one.samples and one.labels.get(_INSTANCE) in self._hosts:
@@ -126,7 +126,9 @@ class Telling:
             key = queried.device, host, source, column
             self._series.setdefault(key, []).append((one, factor))
 
-    def _of_hosts(self, queried: Asked, named: Mapping[str, Sequence[Scraped]]) -> Iterator[_Part]:
+    def _of_hosts(
+        self, queried: ExportedQuery, named: Mapping[str, Sequence[Scraped]]
+    ) -> Iterator[_Part]:
         """For a host that several jobs scrape, the first one counts."""
         targets: dict[str, tuple[str, str | None]] = {}
         for one in (one for one in exported() if one.device == queried.device):
@@ -140,7 +142,7 @@ class Telling:
                     yield host, series, source, one.column, one.factor / divisor
 
     def _of_daemons(
-        self, queried: Asked, named: Mapping[str, Sequence[Scraped]]
+        self, queried: ExportedQuery, named: Mapping[str, Sequence[Scraped]]
     ) -> Iterator[_Part]:
         """A daemon's source has no slash: without one, seconds that were not scraped are no silence of it."""
         self._parts |= Counter(column for adds in queried.attributes.values() for column, _ in adds)
@@ -151,7 +153,7 @@ class Telling:
                 for column, factor in adds if source else ():
                     yield host, series, source, column, factor
 
-    def _daemon(self, queried: Asked, instance: str) -> tuple[str, str]:
+    def _daemon(self, queried: ExportedQuery, instance: str) -> tuple[str, str]:
         """Its host and source; nothing if it is no daemon of the role."""
         key, host = (queried.role, instance), self._hosts[instance]
         if queried.begins and key not in self._daemons:

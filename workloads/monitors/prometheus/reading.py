@@ -16,9 +16,9 @@ from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.monitors.prometheus.exported import JMX, Telling, queries
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,200}")
-"""Of a host: its files have it in their names."""
+"""The form of a host's name, which is part of the names of its files."""
 EARLIER_S = 120.0
-"""Before the trial: the sample that a counter's first increase is counted from."""
+"""Time before the trial in which the first sample may lie: increases of counters begin there."""
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,7 @@ def parse_rows(
     def read(line: Line) -> Row | None:
         if line.number == ledger.lines[0].number or line.text in (header, ""):
             return None
-        if not line.ended:
-            raise RejectedError("last line is cut off: no newline ends it")
+        line.require_end()
         cells = line.text.split(",")
         if len(cells) != len(columns):
             raise RejectedError(f"{len(cells)} cells under {len(columns)} columns")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from density_study.workloads.base.parsing import Parsed, RejectedError, decimal, whole
-from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.parsing import YEARS_S, Parsed, RejectedError, decimal, whole
 from density_study.workloads.pipeline.machine.files import STAGE_COLUMNS
 from density_study.workloads.pipeline.output.rows import genome, parse_rows, stage
 

@@ -15,7 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from density_study.workloads import tables
-from density_study.workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
+from density_study.workloads.base.parsing import (
+    EXACT_INTEGER_LIMIT,
+    YEARS_S,
+    RejectedError,
+    decoded,
+)
 from density_study.workloads.monitors.dool import MIN_STEP_S, DoolReader, Layout
 from density_study.workloads.monitors.dool_cells import (
     CPU,
@@ -24,7 +29,7 @@ from density_study.workloads.monitors.dool_cells import (
     VALUES,
     cpu_section,
 )
-from density_study.workloads.monitors.dool_header import DAY_S, YEARS_S, Key, Start, Units
+from density_study.workloads.monitors.dool_header import DAY_S, Key, Start, Units
 from density_study.workloads.rows.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from density_study.workloads.rows.arrays.bulk_csv import Body, Cells, body, cells
 from density_study.workloads.rows.raw.raw_files import RawFile

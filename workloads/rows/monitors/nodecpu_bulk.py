@@ -5,7 +5,6 @@ All other files are left to the pure `parse_nodecpu`. The result is the same as 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,16 +12,21 @@ import numpy as np
 import pyarrow as pa
 
 from density_study.workloads import tables
-from density_study.workloads.base.parsing import decoded
-from density_study.workloads.monitors.dool_header import YEARS_S
-from density_study.workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE
+from density_study.workloads.base.parsing import YEARS_S, decoded
+from density_study.workloads.monitors.nodecpu import (
+    FORMAT,
+    HEADER,
+    LATE_S,
+    MAX_PROCESSES,
+    NODE,
+    TITLE,
+)
 from density_study.workloads.rows.arrays.arrow_tables import Array, coded, coded_schema, table_of
 from density_study.workloads.rows.arrays.bulk_csv import Body, Cells, body, cells
 from density_study.workloads.rows.monitors.deltas import consecutive, node_neighbours
 from density_study.workloads.rows.raw.raw_files import RawFile
 
 SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
-_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TYPES = (pa.float64(), pa.dictionary(pa.int32(), pa.string()), pa.int64(), pa.int64(), pa.int32())
 _NUMBERS = {"epoch_s": 0, "user_ticks": 2, "system_ticks": 3, "processes": 4}
 _MARKS = 4 + 1  # commas, and a newline
@@ -77,7 +81,7 @@ def _accounted_for(batch: Sequence[_Plain], found: Cells) -> Array:
     points only."""
     names: list[str] = found.columns[1].dictionary.to_pylist()
     codes = found.columns[1].indices.to_numpy()
-    named = np.array([_NODE.fullmatch(name) is not None for name in names])
+    named = np.array([NODE.fullmatch(name) is not None for name in names])
     hyphens = np.array([name.count("-") for name in names])
     letters = np.array([sum(letter > "9" for letter in name) for name in names])
     marks = _MARKS * found.counts + found.sums(hyphens[codes])

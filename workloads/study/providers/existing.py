@@ -22,7 +22,7 @@ class ExistingRules(ProviderRules):
     builds = False
 
     def filled(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        """With the keys that other providers need: this machine is the client."""
+        """The study with the keys that other providers need: this machine is the client."""
         for key, why in (
             ("stack", "the cluster has its own versions and settings"),
             ("vms", "nothing is built"),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
+from density_study.cluster.model.host import Disk, Host, VmHost
+from density_study.workloads.study.providers.rules import known_hosts_of
 
 if TYPE_CHECKING:
     from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
     from density_study.workloads.study.keys import StudyKeys
-
-KNOWN_HOSTS = "known_hosts"
 
 
 def needs_ssh(study: StudyKeys) -> bool:
@@ -35,19 +35,10 @@ def declared_hosts(study: StudyKeys, runs: Path) -> tuple[Host, ...]:
 
 
 def _host(study: StudyKeys, spec: HostSpec, runs: Path, addresses: Iterator[str]) -> Host:
-    known_hosts = str(runs.absolute() / study.study / KNOWN_HOSTS)
-    ssh = study.ssh
-    return Host(
-        name=spec.name,
-        address=spec.address,
-        cores=int(spec.cores),
-        memory_mib=int(spec.memory),
-        disks=tuple(_disk(disk) for disk in spec.disks),
-        roles=spec.roles,
-        usd_per_hour=spec.usd_per_hour,
-        login=None if ssh is None else ssh.login(known_hosts),
-        vms=_vm_host(study, spec, known_hosts, addresses),
-    )
+    known_hosts = str(known_hosts_of(study, runs))
+    login = None if study.ssh is None else study.ssh.login(known_hosts)
+    host = spec.host(int(spec.cores), int(spec.memory), map(_disk, spec.disks), login)
+    return replace(host, vms=_vm_host(study, spec, known_hosts, addresses))
 
 
 def _vm_host(
@@ -82,9 +73,7 @@ def _uri(study: StudyKeys, spec: HostSpec, known_hosts: str) -> str:
 
 def _disk(spec: DiskSpec) -> Disk:
     assert spec.disk_type != "auto"  # validated with the study
-    if spec.limits is None:
-        return Disk(spec.path, spec.disk_type)
-    return Disk(spec.path, spec.disk_type, True, IoLimits(**spec.limits.model_dump()))
+    return spec.disk(spec.path, spec.disk_type)
 
 
 def _masters(study: StudyKeys, host: HostSpec) -> int:

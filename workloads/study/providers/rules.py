@@ -64,7 +64,7 @@ class ProviderRules:
         return self.name
 
     def declared_hosts(self, study: StudyKeys, runs: Path) -> tuple[Host, ...]:
-        """Where it `declares_hosts`."""
+        """The hosts as the study declares them. Only of a provider that `declares_hosts`."""
         raise NotImplementedError
 
     def parts(self, study: StudyKeys) -> Sequence[ContainerHost | None]:
@@ -98,6 +98,11 @@ class ProviderRules:
                 "has one RegionServer); add 0 to vms_per_host, or remove it",
                 *("factors", "regionservers_per_node"),
             )
+
+
+def known_hosts_of(study: StudyKeys, runs: Path) -> Path:
+    """The study's own file of host keys, in the folder of all its runs."""
+    return runs.absolute() / study.study / "known_hosts"
 
 
 def check_workers(study: StudyKeys) -> None:

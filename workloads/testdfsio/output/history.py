@@ -20,7 +20,7 @@ from density_study.workloads.base.parsing import (
     json_object,
 )
 
-_PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
+PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _KNOWN_AND_UNUSED = frozenset(
     {
         *("JOB_PRIORITY_CHANGED", "JOB_STATUS_CHANGED", "JOB_QUEUE_CHANGED", "JOB_INFO_CHANGED"),
@@ -145,7 +145,7 @@ class _Draft:
             raise RejectedError(f"unknown event {str(kind)[:60]!r}")
         record, read = known
         event = value.get("event")
-        body = event.get(_PACKAGE + record) if isinstance(event, dict) else None
+        body = event.get(PACKAGE + record) if isinstance(event, dict) else None
         if not isinstance(body, dict):
             raise RejectedError(f"{kind} without a {record}")
         read(self, body)

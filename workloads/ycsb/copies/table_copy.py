@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from density_study.cluster.clients.client_commands import hadoop_command, java_command, serial
-from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB
@@ -120,27 +119,27 @@ def _copy(context: TrialContext, test_case: YcsbTestCase, state: TableState) -> 
     former = _last(journal, site, name, TableNotCopied)
     if former is not None and former.tried:
         return
-    disk = client.disk.path if client.disk else str(site.root.parent)
-    free_mib = context.transport.act(client, "free-mib", disk)
+    provider, topology = provider_of(cluster.topology), cluster.topology
+    data = provider.node_paths(site, topology).data[client.name]
+    folder = data.with_name(f"{name}-{cluster.site.root.name}")
+    free_mib = context.transport.act(client, "free-mib", str(folder))
     if free_mib < ROOM * state.mib:
-        why = f"{free_mib:,} MiB are free on {disk}, and it takes {state.mib:,}"
+        why = f"{free_mib:,} MiB are free for {folder}, and it takes {state.mib:,}"
         journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=False))
         return
-    began_s, topology = time.monotonic(), cluster.topology
-    journal.intend("build", site.tag, build=COPIES, provider=topology.provider.name, ports=[])
-    own_name = f"{name}-{cluster.site.root.name}"
+    began_s = time.monotonic()
+    journal.intend("build", site.tag, build=COPIES, provider=provider.name, ports=[])
     try:
-        folder = provider_of(topology).make_kept_folder(
-            site, client, own_name, f"{FILES}/{FAMILY}", journal
-        )
+        provider.make_kept_folder(site, client, folder, f"{FILES}/{FAMILY}", journal)
         store_files = f"/hbase/data/default/{table_on(cluster, test_case)}/*/{FAMILY}/*"
         get = _shell(context, "table-copy", "-get", store_files, str(folder / FILES / FAMILY))
         _run(context, get, state.mib)
     except (StudyError, OSError) as error:
         why = error.what if isinstance(error, StudyError) else str(error)
         journal.record(TableNotCopied(tag=site.tag, name=name, why=why, tried=True))
-        with contextlib.suppress(OSError):  # the disk has just failed: tear-down tries again
-            directories.remove(site, journal, own_name)
+        # the disk, or the host, has just failed: tear-down tries again
+        with contextlib.suppress(OSError, StudyError):
+            provider.remove_kept_folder(site, client, folder, journal)
         return
     seconds = time.monotonic() - began_s
     journal.record(

@@ -103,8 +103,7 @@ def _is_continuation(text: str) -> bool:
 
 
 def _row(line: Line, head: re.Match[str]) -> StatusRow:
-    if not line.ended:
-        raise RejectedError("last line is cut off: no newline ends it")
+    line.require_end()
     rest = head["rest"]
     rate = _RATE.match(rest)
     rest = rest[rate.end() :] if rate else rest

@@ -38,7 +38,8 @@ def check_copies(test_case: YcsbParameters, topology: AnyTopology) -> None:
     provider, store = topology.provider, store_of(topology)
     why = ""
     if not (provider.keeps_folders or provider.simulates):
-        why = f"folders of provider {topology.provider} do not outlive a build; local has such folders"
+        outlive = "do not outlive a build; those of local and physical do"
+        why = f"folders of provider {topology.provider} {outlive}"
     elif not store.restores:
         why = f"only HBase's tables are copied, not those of {store.title}"
     elif not test_case.until_steady:

@@ -89,16 +89,17 @@ def _shape(test_case: YcsbTestCase, workers: int) -> dict[str, str]:
 def rows_loaded(
     context: TrialContext, test_case: YcsbTestCase, load: Callable[[], None]
 ) -> dict[str, Any]:
-    """The store's state before the trial: empty for a load, else with all rows. `load` writes them, unless
-    an earlier trial did and none can change them."""
+    """The store's state before the trial: empty for a load, else with all rows and at rest. `load` writes
+    them, unless an earlier trial or the warm-up did and none can change them."""
     if test_case.is_load:
         return store_tool(context, test_case, "store-before", "empty", "check", "state")
-    if context.cluster.topology.store.write_once:
-        state = store_tool(context, test_case, "store-before", "state")
-        if state["rows"] == test_case.records:
-            return state
-    store_tool(context, test_case, "store-empty", "empty")
-    load()
+    has_rows = (
+        context.cluster.topology.store.write_once
+        and store_tool(context, test_case, "store-there", "state")["rows"] == test_case.records
+    )
+    if not has_rows:
+        store_tool(context, test_case, "store-empty", "empty")
+        load()
     state = store_tool(context, test_case, "store-before", "settle", "state")
     if state["rows"] != test_case.records:
         raise StudyError(

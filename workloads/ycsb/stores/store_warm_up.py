@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.properties import table_of
-from density_study.workloads.ycsb.stores.store_tool import store_tool
+from density_study.workloads.ycsb.stores.store_tool import rows_loaded, store_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.warm_up import (
@@ -25,7 +25,8 @@ def store_warmed_up(
 
     Returns how warm the servers were then; empty if that is not known.
     """
-    if not context.cluster.topology.store.compiled or not test_case.warms_up_daemons:
+    store = context.cluster.topology.store
+    if not store.compiled or not test_case.warms_up_daemons:
         return {}
     tables, name, by = Tables.of(context.cluster), table_of(test_case), warmed_by(test_case)
     if test_case.is_load:
@@ -34,7 +35,10 @@ def store_warmed_up(
             tables.remember_warm_inserts(warm_up_inserts(context, test_case, clients))
         return tables.warmth_of_inserts
     if not tables.is_warm(name, by):
-        store_tool(context, test_case, "store-to-warm-up", "empty")
-        load()
+        if store.write_once:  # the trial reads the same rows
+            rows_loaded(context, test_case, load)
+        else:
+            store_tool(context, test_case, "store-to-warm-up", "empty")
+            load()
         tables.remember_warm(name, by, warm_up_mix(context, test_case, clients))
     return tables.warmth(name, by)

@@ -20,7 +20,7 @@ _COMPILER = "java.lang:type=Compilation"
 _COMPILERS = ("C1 Compiler", "C2 Compiler")
 """The kernel keeps 15 characters of a thread's name."""
 _TICKS_S = 1 / os.sysconf("SC_CLK_TCK")
-_SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
+SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
 
 
 def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
@@ -46,7 +46,7 @@ def _of_hbase(endpoints: Endpoints) -> Look | None:
         return found
 
     def counted(_: str, address: str) -> tuple[float, int, int, int, int]:
-        server = bean(address, _SERVER)
+        server = bean(address, SERVER)
         return (
             bean(address, _COMPILER)["TotalCompilationTime"] / 1000,
             server["totalRequestCount"],

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.conf_files import with_properties
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.loading import COMPACTION_BOUND
 from density_study.workloads.ycsb.table_tool import table_tool
+from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 WORTH_S = 60.0
@@ -33,24 +34,37 @@ def is_worth_it(topology: AnyTopology, test_case: YcsbTestCase) -> bool:
 
 @contextmanager
 def unthrottled(context: TrialContext) -> Iterator[None]:
-    """For as long as the context lasts. StudyError if the limit cannot be put back: later trials would not be
-    comparable."""
-    workers = context.cluster.built.workers
-    kept = {worker.name: _kept(context, worker.name) for worker in workers}
-    _set(context, {name: without_limit(text) for name, text in kept.items()})
-    table_tool(context, "without-limit", ("reload",))
+    """For as long as the context lasts. StudyError if the limit cannot be lifted everywhere, or not be put
+    back."""
+    kept = _kept(context)
+    # first: perhaps only a part of the servers gets it
+    Tables.of(context.cluster).remember_limit(lifted=True)
     try:
+        _set(context, {name: without_limit(text) for name, text in kept.items()})
+        table_tool(context, "without-limit", ("reload",))
         yield
     finally:
-        _set(context, kept)
-        try:
-            table_tool(context, "with-limit", ("reload",))
-        except StudyError as error:
-            raise StudyError(
-                f"the limit of compactions could not be put back: {error.what}",
-                error.where,
-                "measure the build again: `study run` resumes it.",
-            ) from error
+        put_limit_back(context)
+
+
+def put_limit_back(context: TrialContext) -> None:
+    """Whatever an earlier call of `unthrottled` on this cluster has not put back. StudyError if that fails:
+    no trial would be comparable."""
+    tables = Tables.of(context.cluster)
+    if not tables.limit_is_lifted:
+        return
+    try:
+        _set(context, _kept(context))
+        table_tool(context, "with-limit", ("reload",))
+    except HostLostError:
+        raise
+    except StudyError as error:
+        raise StudyError(
+            f"the limit of compactions could not be put back: {error.what}",
+            error.where,
+            "the next trial of the build tries again; or measure the build again: `study run` resumes it.",
+        ) from error
+    tables.remember_limit(lifted=False)
 
 
 def without_limit(text: str) -> str:
@@ -58,10 +72,13 @@ def without_limit(text: str) -> str:
     return with_properties(text, dict.fromkeys(_BOUNDS, str(_NO_LIMIT_BYTES_S)))
 
 
-def _kept(context: TrialContext, node: str) -> str:
-    """The file as it was rendered."""
-    path = context.cluster.site.root.absolute() / "conf" / "nodes" / node / FILE
-    return path.read_text(encoding="utf-8")
+def _kept(context: TrialContext) -> dict[str, str]:
+    """The file of each worker as it was rendered."""
+    nodes = context.cluster.site.root.absolute() / "conf" / "nodes"
+    return {
+        worker.name: (nodes / worker.name / FILE).read_text(encoding="utf-8")
+        for worker in context.cluster.built.workers
+    }
 
 
 def _set(context: TrialContext, texts: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -266,3 +267,23 @@ def test_flushes_and_compactions_are_shares_of_seconds(run: Path) -> None:
     share = found[Place("flushing", "", "w1/regionserver-1")]
     assert list(share[14:19]) == [0, 50, 100, 0, 0]
     assert [event.kind for event in course.events] == ["gc pause"]
+
+
+def test_the_handlers_of_the_clients_are_as_many_as_all_their_threads(run: Path) -> None:
+    """Of 6 threads in 3 clients, 18 handlers counted as theirs: calls of others were missed."""
+    trials = read_table(run, tables.TRIALS)
+    about = {**trials.iloc[0].to_dict(), "threads": 6.0, "clients": 3.0}
+    _write(run, tables.DEVICE_SERIES, [
+        {"trial": "t1", "host": "h1", "device": "jmx", "source": "w1/regionserver-1",
+         "name": "active_handlers", "unit": "count", "second": s, "value": 20.0}
+        for s in SECONDS
+    ])  # fmt: skip
+    _write(run, tables.YCSB_HISTOGRAMS, [
+        {"trial": "t1", "client": "ycsb-1", "operation": "READ", "kind": "closed-loop", "begun_s": 1000.0 + s,
+         "length_s": 1.0, "operations": 1000, "value_us": [900], "counts": [1000], "time_us": 9e5,
+         "counted": 1000, "measured": True, "file": "f", "line": s}
+        for s in range(40)
+    ])  # fmt: skip
+    ((_, course),) = courses(run, pd.DataFrame([about]))
+    beyond = dict(zip(course.series.places, course.values, strict=True))
+    assert set(beyond[Place("handlers_of_others", "", "the RegionServers")]) == {14.0}

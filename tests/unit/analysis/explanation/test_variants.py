@@ -101,7 +101,8 @@ def limits(entry: TestCaseSummary, threads: int | None = None, **use: float) -> 
             for name, percent in use.items() for _ in range(3)
         ]
     )  # fmt: skip
-    found = list(bottlenecks([entry], rows, {entry.test_case: threads} if threads else {}))
+    of_entry = {(entry.topology, entry.test_case): threads} if threads else {}
+    found = list(bottlenecks([entry], rows, of_entry))
     return found[0] if found else None
 
 

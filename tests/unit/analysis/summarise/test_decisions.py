@@ -58,7 +58,7 @@ def ended(tmp_path: Path) -> Summary:
             "test_cases": seen,
             "repetitions": 5,
             "findings": findings(evidence, file.study.hypotheses),
-            "precision": _precision(plan, tmp_path, evidence, file.study.hypotheses),
+            "precision": _precision(plan, journal, evidence, file.study.hypotheses),
         }
     )
     assert set(ran(plan, spared, 5).values()) == {5}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.why import why
-from density_study.analysis.summarise.why import trial_causes
+from density_study.analysis.summarise.why import between_and_within, trial_causes
 from density_study.workloads import tables
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import write_table
@@ -71,3 +72,43 @@ def test_a_cause_of_many_trials_is_one_sentence_and_a_common_one_is_no_row(tmp_p
     assert "hot region in" in found.sentences[1]
     assert len(found.sentences) == 2  # what is neither first nor common is evidence below
     assert {row[2] for row in found.causes.rows} == {"slow disk", "wait for I/O"}
+
+
+def test_threads_are_those_of_all_clients_on_the_same_topology(tmp_path: Path) -> None:
+    """Of 12 threads in 3 clients, the sentence counted 36; and where threads differ by store, those of the
+    last one."""
+    entries = [
+        one
+        for one in FACTORIES["one"]().test_cases
+        if one.workload == "ycsb" and one.target_ops_s is None
+    ]
+    entry = entries[0]
+    other = entry.model_copy(update={"topology": "other"})
+    search = entry.model_copy(update={"topology": "search"})
+    asked = [(entry, 12), (entry, 12), (other, 6), (search, 6), (search, 8)]
+    trials = [
+        {"trial": f"t{n}", "topology": one.topology, "test_case": one.test_case, "repetition": n,
+         "threads": threads, "clients": 3, "studied": True}
+        for n, (one, threads) in enumerate(asked)
+    ]  # fmt: skip
+    means = [
+        {"trial": one["trial"], "name": "cpu_used", "unit": "percent", "mean": 12.0, "most": 12.0,
+         "where": "h1"}
+        for one in trials
+    ]  # fmt: skip
+    write_table(
+        tmp_path,
+        tables.SERIES_MEANS,
+        pd.DataFrame(means, columns=arrow_schema(tables.SERIES_MEANS).names),
+    )
+    frame = pd.DataFrame(trials)
+    run: Any = SimpleNamespace(
+        trials=frame,
+        verdicts=pd.DataFrame({"counted": True}, index=frame["trial"]),
+        metrics=pd.DataFrame({"trial": [], "name": [], "value": []}),
+    )
+    _, found = between_and_within(run, tmp_path, (entry, other, search))
+    assert [f"{n} threads" in one.sentence for n, one in zip((12, 6), found, strict=False)] == [
+        True
+    ] * 2
+    assert "threads" not in found[2].sentence  # no number is theirs

@@ -105,8 +105,12 @@ def test_shipped_versions_are_known_and_others_are_named_with_their_command() ->
 
 
 @pytest.mark.parametrize(
-    "version", ["3.0.0-cdh6.3.2", "3.1.1.7.1.7.0-551", "3.1.1.3.1.4.0-315", "2.10.1-amzn-4"]
-)
+    "version",
+    [
+        "3.0.0-cdh6.3.2", "3.1.1.7.1.7.0-551", "3.1.1.3.1.4.0-315", "2.10.1-amzn-4",
+        "3.3.3.200-eep-921", "3.2.4-1.0.0", "3.3.5.0-ODP",
+    ],
+)  # fmt: skip
 def test_a_vendors_build_is_refused_without_a_circle(version: str) -> None:
     """No remedy names a command that refuses it, too."""
     with pytest.raises(InputError, match="are not on Maven Central") as caught:
@@ -119,5 +123,6 @@ def test_a_vendors_build_is_refused_without_a_circle(version: str) -> None:
 
 
 def test_apache_versions_are_no_vendors() -> None:
-    for version in ("3.4.2", "2.6.4-hadoop3", "3.5.0", "2.5.13-hadoop3", "3.0.0-beta-1"):
+    for version in ("3.4.2", "2.6.4-hadoop3", "3.5.0", "2.5.13-hadoop3", "3.0.0-beta-1",
+                    "3.4.3-SNAPSHOT", "3.0.0-beta-1-hadoop3", "4.0.0-alpha-1-SNAPSHOT"):  # fmt: skip
         check_vendor(version, "here")

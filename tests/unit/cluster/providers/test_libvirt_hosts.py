@@ -26,13 +26,13 @@ from density_study.cluster.providers.libvirt.host_checks import (
     free_on_hosts,
 )
 from density_study.cluster.providers.libvirt.making import Maker, make_all
-from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.planning.preflight import checks
+from density_study.workloads.planning.preflight import _acts as acts_of
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import parse_study
 
+DRIVES = "drives, bridge and huge pages"
 GUESTS = """\
 study: guests
 provider: libvirt
@@ -99,16 +99,12 @@ def test_a_drive_without_room_for_its_guests_is_named(
     study = parse_study(GUESTS, "guests.yaml").study
     plan = make_plan(study, planned_hosts(study, tmp_path))
     h2["free-mib"] = 100
-    found = {}
-    for check in checks(study, plan, tmp_path, "s/doctor"):
-        found[check.name] = check.fault
-        if check.name == f"memory and disks of {topologies[-1].name}":
-            break
-    (fault,) = [
-        fault for name, fault in found.items() if name.startswith("memory and disks") and fault
-    ][:1]
-    assert fault.where == "host 'h2', disk /data/a" and "100 MiB are free" in fault.what
-    assert free_on_hosts(topologies[-1])["h1"].disks_mib.keys() == {
+    (guests_of,) = (one for one in topologies if one.variant.vms_per_host)
+    act = dict(acts_of(study, plan, tmp_path, "s/doctor"))[f"memory and disks of {guests_of.name}"]
+    with pytest.raises(InputError, match="100 MiB are free") as caught:
+        act()
+    assert caught.value.where == "host 'h2', disk /data/a"
+    assert free_on_hosts(guests_of)["h1"].disks_mib.keys() == {
         "/data/a",
         "/var/lib/libvirt/images/density-study",
     }
@@ -139,6 +135,19 @@ def test_a_host_without_huge_pages_for_its_guests_is_named(
     assert page is not None and page.attrib == {"size": kib, "unit": "KiB"}
 
 
+def test_huge_pages_that_another_program_has_reserved_are_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that has mapped them and touched none yet: the doctor promised them to guests."""
+    monkeypatch.setattr(describe, "HUGE_PAGES", tmp_path)
+    for kib, free, reserved in ((2048, 100, 30), (2**20, 4, 9)):
+        folder = tmp_path / f"hugepages-{kib}kB"
+        folder.mkdir()
+        (folder / "free_hugepages").write_text(f"{free}\n")
+        (folder / "resv_hugepages").write_text(f"{reserved}\n")
+    assert describe_guest_host([], "")["huge_pages"] == {"2048": 70, "1048576": 0}
+
+
 def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
     topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,9 +162,15 @@ def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
     check_unused(replace(by_density[1], hosts=alone))
 
 
-def test_the_checklist_has_these_checks(topologies: list[Topology]) -> None:
-    names = [name for name, _ in LibvirtProvider().checks(topologies[-1], "s/doctor")]
-    assert any(name.startswith("drives, bridge") for name in names)
+def test_guests_and_the_bare_hosts_beside_them_have_checks_of_their_own(tmp_path: Path) -> None:
+    study = parse_study(GUESTS, "guests.yaml").study
+    plan = make_plan(study, planned_hosts(study, tmp_path))
+    names = {name for name, _ in acts_of(study, plan, tmp_path, "s/doctor")}
+    bare, guests_of = sorted((one.variant.vms_per_host, one.name) for one in plan.built)
+    of_bare = {f"{what} of {bare[1]}" for what in ("hosts", "ports", "connections between hosts")}
+    of_guests = {f"{what} of {guests_of[1]}" for what in ("hosts", f"{DRIVES} of hosts")}
+    assert of_bare | of_guests <= names
+    assert not {f"ports of {guests_of[1]}", f"{DRIVES} of hosts of {bare[1]}"} & names
 
 
 @pytest.mark.parametrize(

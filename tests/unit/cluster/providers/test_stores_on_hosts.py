@@ -21,6 +21,7 @@ from density_study.cluster.model.store import (
     store_named,
     stores,
 )
+from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers import stacks
 from density_study.cluster.providers.ssh import build
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
@@ -98,6 +99,32 @@ class Hosts:
         raise AssertionError("no Redis is wanted")
 
 
+def _made_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(name: str, *_: object) -> Stack:
+        return Stack(name, "1", Path("/cache") / name, "f" * 64)
+
+    monkeypatch.setattr(stacks, "ensure", made)
+    monkeypatch.setattr(stacks, "ensure_all", lambda names, _: tuple(map(made, names)))
+    monkeypatch.setattr(stacks, "ensure_archives", None)  # those of hosts are made there
+    monkeypatch.setattr(stacks, "classpath", lambda _: ())
+    monkeypatch.setattr(store_software, "ensure", made)
+    monkeypatch.setattr(store_software, "classpath", lambda _: ())
+
+
+def test_no_record_names_a_stack_that_its_store_does_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cluster with Cassandra said that it had a ZooKeeper, and native libraries of Hadoop."""
+    _made_stacks(monkeypatch)
+    versions = Versions(native="0123456789ab", jars="0123456789ab", zookeeper="3.9.5")
+    further = {"native", "jars", "zookeeper"}
+    disclosed = [
+        stacks.ensure_stacks(versions, store, Hosts()).disclose().keys() & further
+        for store in (default_store(), store_named("cassandra", "synced"))
+    ]
+    assert disclosed == [further, set()]
+
+
 @pytest.mark.parametrize(
     ("store", "java"),
     [(default_store(), "21.0.99"), (store_named("cassandra", "synced"), "17.0.99")],
@@ -105,14 +132,7 @@ class Hosts:
 def test_the_java_of_the_hosts_is_used_and_disclosed(
     store: Store, java: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def made(name: str, *_: object) -> Stack:
-        return Stack(name, "1", Path("/cache") / name, "f" * 64)
-
-    monkeypatch.setattr(stacks, "ensure_all", lambda names, _: tuple(map(made, names)))
-    monkeypatch.setattr(stacks, "ensure_archives", None)  # those of hosts are made there
-    monkeypatch.setattr(stacks, "classpath", lambda _: ())
-    monkeypatch.setattr(store_software, "ensure", made)
-    monkeypatch.setattr(store_software, "classpath", lambda _: ())
+    _made_stacks(monkeypatch)
     found = stacks.ensure_stacks(store=store, machine=Hosts())
     assert (found.disclose()["java"], found.disclose()["client_java"]) == (java, "21.0.99")
     dirs = found.install_dirs()

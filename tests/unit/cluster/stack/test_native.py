@@ -19,7 +19,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import JARS, NATIVE, Versions
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.render.blueprint import LIBRARY_PATH
-from density_study.cluster.stack import ensure, stack_home
+from density_study.cluster.stack import ensure, property_names, stack_home
 from density_study.cluster.stack.archive import has_archive
 from density_study.cluster.stack.brought import bring, taken
 from density_study.cluster.stack.brought.bring import bring_hadoop, bring_jars, bring_native
@@ -186,6 +186,34 @@ def test_a_damaged_jar_of_hadoop_is_named_as_such(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("lib"))
 
 
+def _unpacked_with(tmp_path: Path, content: bytes) -> Path:
+    with tarfile.open(hadoop_tarball(tmp_path)) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (found,) = (tmp_path / "unpacked").rglob("hadoop-hdfs-3.4.2.jar")
+    found.write_bytes(content)
+    return tmp_path / "unpacked" / "hadoop-3.4.2"
+
+
+def test_a_jar_that_unpacks_to_many_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(property_names, "_MOST_BYTES", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "bomb.jar", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("A.class", "B.class", "picture.png"):
+            archive.writestr(name, bytes(600_000))
+    with pytest.raises(InputError, match=r"hadoop-hdfs-3\.4\.2\.jar unpacks to more than 1 MiB"):
+        bring_hadoop(_unpacked_with(tmp_path, (tmp_path / "bomb.jar").read_bytes()))
+    assert not list((tmp_path / "cache").rglob("lib"))
+
+
+def test_an_encrypted_jar_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    content = bytearray(jar(tmp_path / "plain.jar").read_bytes().replace(b"name.txt", b"Aa.class"))
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(header) + flags] |= 1
+    with pytest.raises(InputError, match=r"a jar of it cannot be read: .*encrypted"):
+        bring_hadoop(_unpacked_with(tmp_path, bytes(content)))
+
+
 def test_what_is_no_hadoop_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it has no hadoop-common in share/hadoop"):
         bring_hadoop(native_tarball(tmp_path))
@@ -221,18 +249,27 @@ def test_what_is_no_jar_is_refused(tmp_path: Path, name: str) -> None:
         bring_jars([tmp_path / name], {})
 
 
-VENDOR = "3.1.1.7.1.9.0-387"
-
-
-@pytest.mark.parametrize("above", ["lib/", ""])
-def test_a_vendors_folder_is_the_client_of_its_cluster(tmp_path: Path, above: str) -> None:
-    """CDP's parcel, or /usr/lib of Bigtop and EMR: jars are links, with second names."""
+@pytest.mark.parametrize(
+    ("above", "vendor"),
+    [
+        ("lib/", "3.1.1.7.1.9.0-387"),
+        ("", "3.3.6-amzn-1"),
+        ("", "3.3.3.200-eep-921"),
+        ("", "3.2.4-1.0.0"),
+        ("", "3.3.5.0-ODP"),
+    ],
+)
+def test_a_vendors_folder_is_the_client_of_its_cluster(
+    tmp_path: Path, above: str, vendor: str
+) -> None:
+    """CDP's parcel, or /usr/lib of Bigtop and EMR: jars are links, with second names. Versions of vendors
+    that nobody had listed were taken for Apache's, and their client was refused."""
     names = [
-        f"{name}-{VENDOR}"
+        f"{name}-{vendor}"
         for name in ("hadoop-common", "hadoop-hdfs", "hadoop-yarn-server-resourcemanager")
     ]
     names += [
-        f"hadoop-mapreduce-client-{name}" for name in (f"app-{VENDOR}", f"jobclient-{VENDOR}-tests")
+        f"hadoop-mapreduce-client-{name}" for name in (f"app-{vendor}", f"jobclient-{vendor}-tests")
     ]
     home = tmp_path / "CDH"
     (home / "jars").mkdir(parents=True)
@@ -246,10 +283,10 @@ def test_a_vendors_folder_is_the_client_of_its_cluster(tmp_path: Path, above: st
     library.parent.mkdir(parents=True)
     library.write_bytes(LIBRARY)
     versions = bring_hadoop(home)
-    assert versions.hadoop == VENDOR and versions.native
+    assert versions.hadoop == vendor and versions.native
     used = replace(versions, hadoop="3.3.6")
     stack = ensure("hadoop", used)
-    assert stack.version == VENDOR == brought_version(used)
+    assert stack.version == vendor == brought_version(used)
     assert {one.name for one in (stack.home / "lib").iterdir()} == {f"{one}.jar" for one in names}
     with pytest.raises(InputError, match="is a vendor's build"):
         check_built_versions([used])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from density_study.workloads.monitors import (
     DEFAULT_DEVICES,
     DEVICES,
     MONITORS,
+    hardware,
     last_epoch_s,
     with_devices,
 )
@@ -315,6 +317,12 @@ def test_a_log_that_begins_anew_is_read_from_its_start(tmp_path: Path) -> None:
     assert daemons.read(nodes)["w1/datanode"]["no_space"] == 2
 
 
+def test_a_log_that_cannot_be_read_does_not_count_as_one_without_errors(tmp_path: Path) -> None:
+    (log := tmp_path / "datanode.log").mkdir()  # root reads every file
+    _process(tmp_path, 7, "S", f"-Dstudy.log={log}")
+    assert DaemonStates(tmp_path).read({7: "w1"}) == {"w1/datanode": {"stopped": 0, "ended": 0}}
+
+
 def test_a_disk_has_the_free_space_of_its_fullest_file_system(tmp_path: Path) -> None:
     proc, here = _proc(tmp_path), os.statvfs(tmp_path)
     (proc / "self").mkdir()
@@ -340,6 +348,21 @@ def test_events_of_all_cpus_are_counted() -> None:
 
 def test_what_cannot_be_counted_is_left_out() -> None:
     assert Hardware(SOFTWARE, {"none": 10**6}).read() == {"host": {}}
+
+
+@pytest.mark.parametrize(
+    ("second", "found"),
+    [((8, 100, 50), {"cycles": 26.0}), ((0, 0, 0), {"cycles": 10.0}), ((0, 100, 0), {})],
+)
+def test_a_counter_that_another_program_has_is_unknown_and_not_zero(
+    monkeypatch: pytest.MonkeyPatch, second: tuple[int, int, int], found: dict[str, float]
+) -> None:
+    """The kernel's watchdog takes a counter of each CPU: the sum lacked those that never ran."""
+    counters = Hardware(SOFTWARE, {})
+    counters._files["cycles"] = [1, 2]
+    read = {1: struct.pack("=QQQ", 10, 100, 100), 2: struct.pack("=QQQ", *second)}
+    monkeypatch.setattr(hardware.os, "read", lambda file, _: read[file])
+    assert counters.read() == {"host": found}
 
 
 @pytest.mark.parametrize("device", ("disks", "sockets", "network", "kernel", "limits", "hardware"))

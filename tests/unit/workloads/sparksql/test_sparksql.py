@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.sparksql.facts import facts
 from density_study.workloads.sparksql.output import answer_faults, parse_queries, query_rows
 from density_study.workloads.sparksql.queries import FIELDS, PARTS, QUERIES, Answer
+from density_study.workloads.sparksql.spec import MAX_MIB
 from density_study.workloads.sparksql.test_case import SparkSqlTestCase
 from tests.support.drafts import plan, study
 from tests.support.topologies import local, with_variant
@@ -21,9 +23,9 @@ TABLE = SparkSqlTestCase(size_mib=1024, files=8)
 HEADER = ",".join(FIELDS)
 ROWS = 2000
 WRITTEN = f"""{HEADER}
-aggregate,1764000000.000,1764000002.500,2.500001,200,109900
-join,1764000002.501,1764000006.500,4.000000,1000,749500
-sort,1764000006.501,1764000010.000,3.500000,2000,1999000
+aggregate,1764000000.000,1764000002.500,2.500001,200,100
+join,1764000002.501,1764000006.500,4.000000,1000,500
+sort,1764000006.501,1764000010.000,3.500000,2000,1000
 """
 
 
@@ -40,6 +42,7 @@ def test_one_trial_for_each_size() -> None:
     [
         ({"size": []}, "give 1 or more values"),
         ({"size": [100]}, "has no unit"),
+        ({"size": ["17 TiB"]}, "exceeds the maximum of 16,777,216: MiB, 16 TiB"),
         ({"files": 0}, "it must be 1 or more"),
         ({"files": 10**6}, "exceeds the maximum"),
     ],
@@ -52,6 +55,16 @@ def test_a_wrong_value_is_named(keys: dict[str, Any], words: str) -> None:
 def test_too_little_room_for_an_executor_is_found_by_the_plan() -> None:
     with pytest.raises(InputError, match="YARN has 1024 MiB per node; Spark needs 1536 MiB"):
         plan(workloads=[{"sparksql": {"size": ["1 GiB"], "files": 8}}])
+
+
+def test_a_shuffle_has_a_task_for_every_core_at_every_density() -> None:
+    """Spark's default is 200: ten hosts with 64 cores had work for less than a third of them."""
+    (host,) = local().hosts
+    wide = [replace(local(nodes), hosts=(replace(host, cores=640),)) for nodes in (1, 2, 8)]
+    assert [TABLE.partitions_on(one) for one in wide] == [1920] * 3
+    assert TABLE.partitions_on(local()) == 200
+    large = SparkSqlTestCase(size_mib=10 * 2**20, files=8)
+    assert large.partitions_on(local()) == 20480  # none has more than half a GiB
 
 
 def test_it_is_left_out_where_there_is_no_yarn() -> None:
@@ -67,7 +80,14 @@ def test_answers_are_those_of_counting_row_by_row(blocks: int) -> None:
     rows = blocks * PARTS
     for name, parts in (("aggregate", 100), ("join", 500), ("sort", 1000)):
         ids = [one for one in range(rows) if one % PARTS < parts]
-        assert QUERIES[name].answer(rows) == Answer(len(ids), sum(ids))
+        assert QUERIES[name].answer(rows) == Answer(len(ids), sum(one // PARTS for one in ids))
+
+
+def test_answers_of_the_largest_table_fit_the_integers_of_spark() -> None:
+    """A sum of ids left 64 bits at 600 GiB, a quarter of the memory of ten hosts."""
+    largest = SparkSqlTestCase(size_mib=MAX_MIB, files=8)
+    assert {query.answer(largest.rows).total < 2**63 for query in QUERIES.values()} == {True}
+    assert QUERIES["sort"].answer(2 * largest.rows).total > 2**63  # and none are refused in vain
 
 
 def test_what_the_program_writes_is_read() -> None:
@@ -84,8 +104,8 @@ def test_what_the_program_writes_is_read() -> None:
     [
         ("sort,", "sart,", "the query sort has no answer"),
         ("join,", "sort,", "the query join has no answer"),
-        (",749500", ",749501", "the query join found"),
-        ("1999000\n", "1999000", "the query sort has no answer"),
+        (",1000,500", ",1000,501", "the query join found"),
+        ("2000,1000\n", "2000,1000", "the query sort has no answer"),
         ("1764000010.000", "1663000010.000", "the query sort has no answer"),
     ],
 )

@@ -35,6 +35,15 @@ def test_without_a_width_each_question_ends_by_itself() -> None:
     assert (made.precise, made.repetitions) == (found, 9)
 
 
+def test_a_plan_may_keep_repetitions_in_reserve() -> None:
+    found = study(repetitions={"at_least": 5, "planned": 7, "at_most": 20}).repetitions
+    assert (found.last, found.at_most) == (7, 20)
+    assert "5 to 7 repetitions" in str(found) and "up to 20 after a noisy start" in str(found)
+    assert Repetitions.model_validate_json(found.model_dump_json()) == found
+    made = plan(repetitions={"at_least": 5, "planned": 7, "at_most": 20})
+    assert (made.repetitions, made.planned, made.replanned(9).planned) == (20, 7, 9)
+
+
 def test_no_look_is_added_to_those_that_the_plan_fixed() -> None:
     made = plan(repetitions={"at_least": 5, "at_most": 9})
     with pytest.raises(InputError, match="fixed before the data"):
@@ -52,6 +61,9 @@ def test_no_look_is_added_to_those_that_the_plan_fixed() -> None:
         ({"at_least": 9, "at_most": 5}, "repetitions.at_most", "more than at_least"),
         ({**BOUNDS, "at_least": 3}, "repetitions.at_least", "5 repetitions or more"),
         ({**BOUNDS, "at_most": 5}, "repetitions.at_most", "more than at_least"),
+        ({**BOUNDS, "planned": 7}, "repetitions.planned", "without until"),
+        ({"at_least": 5, "planned": 4, "at_most": 9}, "repetitions.planned", "between at_least"),
+        ({"at_least": 5, "planned": 10, "at_most": 9}, "repetitions.planned", "between at_least"),
         ({**BOUNDS, "until": "0%"}, "repetitions.until", "above 0"),
         ({**BOUNDS, "untill": "5%"}, "repetitions.untill", "did you mean until"),
     ],

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from density_study.cluster.machine.host_commands import free_disks
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.physical.provider import PhysicalProvider
 from density_study.cluster.providers.provider import FreeResources
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.preflight import (
@@ -44,7 +45,7 @@ factors: {{vms_per_host: [0]}}
 ENOUGH_MIB = 40_000
 
 
-class Hosts:
+class Hosts(PhysicalProvider):
     """Free space of every folder, but for those named. The `shared` ones are on one device."""
 
     def __init__(self, drive_mib: int, other_mib: int, **changed_mib: Mapping[str, int]) -> None:
@@ -63,11 +64,11 @@ class Hosts:
         }
 
 
-def check(hosts: Any, tmp_path: Path, text: str = STUDY) -> int:
+def check(hosts: Hosts, tmp_path: Path, text: str = STUDY) -> int:
     study = parse_study(text, "s.yaml").study
     plan = make_plan(study, assumed_hosts(study))
-    (topology,) = plan.topologies.values()
-    _check_room(hosts, topology, written(study, plan, tmp_path))
+    (topology,) = plan.built
+    _check_room(replace(topology, provider=hosts), written(study, plan, tmp_path))
     return disk_need_mib(study)
 
 
@@ -118,9 +119,10 @@ def test_two_drives_that_are_one_are_named() -> None:
     study = parse_study(STUDY, "s.yaml").study
     plan = make_plan(study, assumed_hosts(study))
     hosts = Hosts(ENOUGH_MIB, WORK_MIB)
-    assert list(_shared_drives(hosts, plan.built)) == []  # type: ignore[arg-type]
+    built = [replace(one, provider=hosts) for one in plan.built]
+    assert list(_shared_drives(built)) == []
     hosts.shared = ("/data/3", "/data/7", "/var/tmp/study")
-    found = list(_shared_drives(hosts, plan.built))  # type: ignore[arg-type]
+    found = list(_shared_drives(built))
     assert [one.name for one in found] == [f"drives of h{n}" for n in range(10)]
     assert found[0].warning.startswith(
         "/data/3 and /data/7 are on one device: the study counts 2 drives"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,12 +15,14 @@ from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.host import Disk
+from density_study.cluster.model.host import Disk, Target
 from density_study.cluster.model.topology import Node
 from density_study.cluster.providers.provider import provider_named
+from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.state.events import (
     COPIES,
     Event,
+    NodeReach,
     RunOpened,
     TableCopied,
     TableNotCopied,
@@ -35,7 +38,12 @@ from density_study.workloads.planning.stated import stated
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.copies import table_copy
 from density_study.workloads.ycsb.copies.not_copied import uncopied_words
-from density_study.workloads.ycsb.copies.table_copy import difference, keep_or_prove, put_back
+from density_study.workloads.ycsb.copies.table_copy import (
+    FILES,
+    difference,
+    keep_or_prove,
+    put_back,
+)
 from density_study.workloads.ycsb.properties import FAMILY
 from tests.support.made_runs.fake_ycsb import case
 
@@ -61,9 +69,11 @@ def test_what_differs_is_named(change: dict[str, Any], said: str) -> None:
 
 
 class Bench:
-    """Builds of one run on this machine, whose commands are recorded and not run."""
+    """Builds of one run on this machine, whose commands are recorded and not run. With provider `physical`,
+    the agent of a host makes and removes folders."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, provider: str = "local") -> None:
+        self.provider = provider_named(provider)
         self.root = folder
         self.journal = Journal(folder / "journal.jsonl")
         self.commands: list[str] = []
@@ -73,10 +83,13 @@ class Bench:
         site = Site(self.root / "builds" / name, f"s/20261126T000000Z/{name}")
         disk = Disk(str(self.root / "disk"), "flash")
         client = Node("client", "here", "127.0.0.1", ("client",), 1, 1, disk)
+        target = Target("here", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
+        self.journal.record(NodeReach(tag=site.tag, node="client", target=target))
+        host = SimpleNamespace(name="here", cores=2, target=target)
         worker = SimpleNamespace(host="here", regionservers=1, disks=(disk,))
         topology = SimpleNamespace(
-            client=client, workers=(worker,), hosts=(SimpleNamespace(name="here", cores=2),),
-            replication=1, provider=provider_named("local"), existing=None, table_format=table_format,
+            client=client, nodes=(client,), workers=(worker,), hosts=(host,),
+            replication=1, provider=self.provider, existing=None, table_format=table_format,
         )  # fmt: skip
         cluster = SimpleNamespace(site=site, topology=topology, built=topology)
         transport = SimpleNamespace(act=lambda *_: self.free_mib)
@@ -92,12 +105,23 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    made = Bench(tmp_path)
+def bench(
+    runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Bench]:
+    made = Bench(tmp_path, getattr(request, "param", "local"))
+    program = tmp_path / "bin" / "ssh"  # runs its command on this machine
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nfor last; do :; done; exec sh -c "exec $last"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setattr(table_copy, "_shell", lambda _, name, *words: f"{name} {words}")
     monkeypatch.setattr(table_copy, "_bulk_load", lambda *_: "table-bulk-load")
     monkeypatch.setattr(table_copy, "_run", made.run)
     yield made
+    close_channels()
+
+
+BOTH = pytest.mark.parametrize("bench", ["local", "physical"], indirect=True)
 
 
 def facts(rows: int = 100_000) -> list[dict[str, Any]]:
@@ -105,6 +129,7 @@ def facts(rows: int = 100_000) -> list[dict[str, Any]]:
     return [{}, {"rows": rows}, {"regions": regions, "store_file_mib": 60}]
 
 
+@BOTH
 def test_the_first_build_copies_and_later_ones_put_back(bench: Bench) -> None:
     first, later = bench.build("b1-v1-flash"), bench.build("b2-v1-flash")
     assert not put_back(first, CASE)
@@ -124,11 +149,20 @@ def test_another_format_is_loaded_anew(bench: Bench) -> None:
     assert not put_back(bench.build("b1-y", "2.5.13"), CASE)
 
 
+def test_a_client_on_another_host_does_not_see_the_copy(bench: Bench) -> None:
+    keep_or_prove(bench.build("b1-x"), CASE, facts())
+    moved = bench.build("b1-y")
+    moved.cluster.topology.client = replace(moved.cluster.topology.client, host="there")
+    assert not put_back(moved, CASE)
+
+
+@BOTH
 def test_tear_down_of_the_copies_removes_them_and_they_are_not_used_again(bench: Bench) -> None:
     keep_or_prove(bench.build("b1-x"), CASE, facts())
     (copied,) = bench.journal.events(TableCopied)
     site = Site(bench.root / "builds" / COPIES, f"s/20261126T000000Z/{COPIES}")
-    assert Path(copied.path).is_dir() and copied.path in leftovers_of(site, bench.journal)
+    assert (Path(copied.path) / FILES / FAMILY).is_dir()
+    assert copied.path in " ".join(leftovers_of(site, bench.journal))
     tear_down(site, bench.journal)
     assert not (bench.root / "disk" / "density-study").exists()
     assert not put_back(bench.build("b2-x"), CASE)
@@ -146,6 +180,7 @@ def test_without_room_for_a_copy_the_next_build_loads_and_tries_again(bench: Ben
     assert len(bench.journal.events(TableCopied)) == 1
 
 
+@BOTH
 def test_a_copy_that_failed_leaves_no_folder_and_is_not_tried_again(bench: Bench) -> None:
     keep_or_prove(bench.build("b1-x"), OTHER, facts(200_000))
     bench.fails = "table-copy"
@@ -229,8 +264,10 @@ repetitions: 3
 def planned(once: str, provider: str = "local", warm: str = "") -> Plan:
     text = STUDY.replace("ONCE", once).replace("WARM", warm)
     text = text.replace("PROVIDER", provider).replace(
-        "DENSITY", "1" if provider == "local" else "0"
+        "DENSITY", "0" if provider == "physical" else "1"
     )
+    if provider == "container":
+        text = text.replace("user: study", "user: root")
     if provider == "local":
         text = text.replace("ssh: {user: study}\n", "").replace("192.0.2.1", "127.0.0.1")
     study = parse_study(text, "s.yaml").study
@@ -259,10 +296,16 @@ def test_what_is_left_counts_loads_where_there_is_no_copy() -> None:
     assert more == pytest.approx(2 * (loads[1].estimate_s - steps[1].estimate_s))
 
 
+def test_hosts_over_ssh_have_it() -> None:
+    each = [step.estimate_s for step in planned("true", "physical").trials]
+    loaded = [step.estimate_s for step in planned("false", "physical").trials]
+    assert each[0] == loaded[0] and each[1] == each[2] < loaded[1]
+
+
 @pytest.mark.parametrize(
     ("provider", "warm", "said"),
     [
-        ("physical", "", "folders of provider physical do not outlive a build"),
+        ("container", "", "folders of provider container.* do not outlive a build"),
         ("local", "warm_up_daemons: 20 s,", "servers that loaded a table are warmer"),
     ],
 )

@@ -21,6 +21,7 @@ from density_study.workloads.base.barrier import GO, LEAD_S, READY, start_togeth
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.execution.trial import window_of
 from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.ycsb.imported import ImportedYcsb
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART
@@ -31,6 +32,13 @@ NODES = [Node(f"c{n}", f"h{n}", f"192.0.2.{n}", ("client",), 600, 2) for n in (1
 CLIENTS = [(node, ProcessId(node.name, f"ycsb-{n}", n, n)) for n, node in enumerate(NODES, 1)]
 RUN = YcsbTestCase(mix="c", records=1000, threads=5, clients=2, duration_s=20.0, warm_up_s=3.0,
                   warm_up_client_s=8.0)  # fmt: skip
+
+
+def test_the_table_of_trials_counts_the_threads_of_all_clients() -> None:
+    """Others write down those of a client."""
+    imported = ImportedYcsb(mix="c", threads=4, clients=3)
+    unknown = ImportedYcsb(mix="c", clients=3)
+    assert [one.table_row()["threads"] for one in (RUN, imported, unknown)] == [5, 12, None]
 
 
 class Clients:

@@ -196,3 +196,22 @@ def test_a_test_case_lists_the_effective_knobs_that_are_not_in_its_id() -> None:
     assert "max_scan_length" not in read
     assert YcsbTestCase(mix="e", duration_s=60, **fixed).unnamed_knobs()["max_scan_length"] == 100
     assert YcsbTestCase(mix="d", **fixed).unnamed_knobs()["request_distribution"] == "latest"
+
+
+def test_a_warm_up_with_inserts_is_another_than_one_without() -> None:
+    """Runs of a study with and without a measured load were compared as if servers were equally warm."""
+    timed: Any = {
+        "records": 1000,
+        "threads": 4,
+        "mix": "c",
+        "duration_s": 60,
+        "warm_up_daemons_s": 60.0,
+    }
+
+    def warm_up(**knobs: Any) -> str | float:
+        return YcsbTestCase(**timed | knobs).unnamed_knobs()["warm_up_daemons"]
+
+    assert warm_up() == 60.0  # as of earlier runs, which had inserts in any case
+    assert warm_up(beside_load=False) == "60 s without inserts"
+    assert warm_up(beside_load=False, warm_up_daemons_s=0.0) == 0.0
+    assert warm_up(beside_load=False, until_steady=True) == "steady"

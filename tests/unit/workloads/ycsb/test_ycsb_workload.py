@@ -68,6 +68,20 @@ def test_a_table_whose_proof_failed_is_not_measured_by_the_next_trial(
     assert world.trial("c", **knobs) == [*proof, *FIRST[1:2], "restore", "warm-up-c-1", *LATER]
 
 
+def test_no_trial_runs_while_compactions_have_no_limit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.trial("c")
+
+    def refuse(_: object) -> None:
+        raise StudyError("the limit could not be put back.", "", "")
+
+    monkeypatch.setattr(workload, "put_limit_back", refuse)
+    for mix in ("c", "load"):
+        with pytest.raises(StudyError, match="could not be put back"):
+            world.trial(mix)
+
+
 def test_a_measured_load_has_warm_daemons_and_an_empty_table(world: World) -> None:
     assert world.trial("load") == LOAD
 

@@ -88,6 +88,17 @@ def test_a_mix_is_preceded_by_itself_on_its_rows_once(made: Any) -> None:
     assert acts == ["empty", "load", "warm-up-c"]
 
 
+def test_rows_that_nothing_changes_are_not_loaded_again_to_warm_up(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each mix emptied the files and loaded them anew, for hours where they are larger than memory."""
+    world = made(store_named("hdfs-files"))
+    monkeypatch.setattr(store_warm_up, "rows_loaded", lambda *_: world.acts.append("rows"))
+    for mix in ("c", "e"):
+        acts, _ = world.trial(mix, until_steady=True)
+        assert acts == ["rows", f"warm-up-{mix}"]
+
+
 def test_a_store_without_order_is_not_warmed_up_by_scans(made: Any) -> None:
     world = made(CASSANDRA)
     world.trial("a")

@@ -16,7 +16,12 @@ from density_study.cluster.render.conf_files import configuration_xml
 from density_study.workloads.ycsb.loading import COMPACTION_BOUND
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming import unthrottled as module
-from density_study.workloads.ycsb.warming.unthrottled import is_worth_it, unthrottled, without_limit
+from density_study.workloads.ycsb.warming.unthrottled import (
+    is_worth_it,
+    put_limit_back,
+    unthrottled,
+    without_limit,
+)
 from tests.support.topologies import local, with_variant
 
 RUN: Any = {"mix": "c", "threads": 1, "duration_s": 10.0}
@@ -55,7 +60,9 @@ class _Context:
         self.put_texts: list[tuple[str, str]] = []
         self.transport = self
         site = SimpleNamespace(root=folder, tag="s/r/b")
-        self.cluster = SimpleNamespace(topology=topology, built=topology, site=site)
+        self.cluster = SimpleNamespace(
+            topology=topology, built=topology, site=site, processes=(), phases=()
+        )
         for worker in topology.workers:
             path = folder / "conf" / "nodes" / worker.name / module.FILE
             path.parent.mkdir(parents=True)
@@ -81,3 +88,28 @@ def test_the_limit_is_put_back_whatever_happens(
         assert fails and error.what == "not settled"
     assert context.put_texts[2:] == [("w1", ""), ("w2", "")]
     assert tools == ["without-limit", "with-limit"]
+
+
+def test_a_limit_that_was_lifted_on_some_servers_is_put_back_before_the_next_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A RegionServer does not answer: the others compacted without a limit for the rest of the build."""
+    context: Any = _Context(tmp_path)
+    tools, works = list[str](), {"without-limit": False, "with-limit": False}
+
+    def tool(_: object, name: str, *__: object) -> None:
+        tools.append(name)
+        if not works[name]:
+            raise StudyError("w2 does not answer.", "here", "wait")
+
+    monkeypatch.setattr(module, "table_tool", tool)
+    why = "could not be put back: w2 does not answer"
+    with pytest.raises(StudyError, match=why), unthrottled(context):
+        pytest.fail("nothing settles with a limit")
+    with pytest.raises(StudyError, match="could not be put back"):
+        put_limit_back(context)
+    assert [bool(limit) for _, limit in context.put_texts] == [True, True, *[False] * 4]
+    works["with-limit"] = True
+    put_limit_back(context)
+    put_limit_back(context)  # nothing is left to do
+    assert tools == ["without-limit", *["with-limit"] * 3]
