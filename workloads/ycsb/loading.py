@@ -34,6 +34,7 @@ COMPACTION_BOUND = "hbase.hstore.compaction.throughput.lower.bound"
 SLOWEST_COMPACTION_MIB_S = 5.0
 """Below, the disks count as broken."""
 SLOWEST_COUNT_ROWS_S = 10_000.0
+USUAL_REPLICAS = 3
 COPY_MIB_S, COPY_JVMS_S = 100.0, 10.0
 """To put a copied table back: MiB/s of one client's writes, and three JVMs."""
 # WAL, store files, and the output of a major compaction before the old files are deleted.
@@ -131,6 +132,13 @@ class Loading(YcsbParameters):
             return 0.0
         servers = max(1, sum(node.regionservers for node in topology.workers))
         return self.records * self._stored_row_mib / servers / mib_s
+
+    def settling_limit_s(self, topology: AnyTopology) -> float:
+        """For a store without snapshots to compact and to count the loaded rows, at the slowest rates."""
+        of_worker_mib = (
+            self.records * self._stored_row_mib * USUAL_REPLICAS / max(1, len(topology.workers))
+        )
+        return of_worker_mib / SLOWEST_COMPACTION_MIB_S + self.records / SLOWEST_COUNT_ROWS_S
 
     @property
     def _table(self) -> tuple[Hashable, ...]:

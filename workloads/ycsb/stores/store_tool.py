@@ -26,7 +26,7 @@ from density_study.workloads.ycsb.properties import KEY_DIGITS, table_of
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 
-TIMEOUT_S = 600.0
+EMPTY_LIMIT_S = 600.0
 LIMIT_DEVIATIONS = 5.0
 """Standard deviations of the rows of one shard. Chance exceeds it in a millionth of all loads."""
 
@@ -56,7 +56,8 @@ def store_tool(
     """
     shape = _shape(test_case, len(context.cluster.topology.workers))
     command = store_command(context.cluster, name, table_of(test_case), *commands, shape=shape)
-    run = run_client(context, command, TIMEOUT_S, folder="logs")
+    limit_s = EMPTY_LIMIT_S + test_case.settling_limit_s(context.cluster.topology)
+    run = run_client(context, command, limit_s, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     stdout = (context.record.root / run.stdout).read_text(encoding="utf-8")
     last: dict[str, Any] = results_of(stdout)[-1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.store import store_named
 from density_study.cluster.stores.store import render, store_of
 from density_study.workloads.planning.planned_study import plan_study
@@ -103,3 +103,25 @@ def test_rows_that_nothing_changes_are_loaded_once_for_a_build(
     test_case = YcsbTestCase(mix="c", records=1000, threads=4, duration_s=10.0)
     assert module.rows_loaded(context, test_case, load)["rows"] == 1000
     assert len(done) == loads and last == ["settle", "state"]
+
+
+def test_a_table_of_many_gib_has_the_time_to_settle_and_to_be_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three replicas on two workers, which compact 5 MiB/s each; 10,000 rows/s are counted."""
+    limits_s = list[float]()
+
+    def run(_: Any, __: Any, limit_s: float, **___: Any) -> None:
+        limits_s.append(limit_s)
+        raise StudyError("enough", "", "")
+
+    monkeypatch.setattr(module, "store_command", lambda *_, **__: None)
+    monkeypatch.setattr(module, "run_client", run)
+    context: Any = SimpleNamespace(cluster=SimpleNamespace(topology=PLACED))
+    for rows in (1000, 1_000_000_000):
+        test_case = YcsbTestCase(mix="c", records=rows, threads=4, duration_s=10.0)
+        with pytest.raises(StudyError, match="enough"):
+            module.store_tool(context, test_case, "store-before", "settle", "state")
+        data_mib = test_case.data_mib
+        assert limits_s[-1] >= 600 + 3 * data_mib / 2 / 5 + rows / 10_000
+    assert 600 <= limits_s[0] < 610

@@ -1,8 +1,10 @@
 package org.densitystudy.stores;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class StoreToolTest {
@@ -14,5 +16,20 @@ class StoreToolTest {
     assertEquals(
         "{\"command\": \"state\", \"result\": {\"a\": \"\\\"b\\\\\"}}",
         StoreTool.json("state", Map.of("a", "\"b\\")));
+  }
+
+  /** Ten steps of 100 ms each, with 250 ms for one that changes nothing. */
+  @Test
+  void whatGetsLessIsAwaited() throws Exception {
+    AtomicInteger left = new AtomicInteger(10);
+    Admin.await(() -> left.decrementAndGet() == 0 ? "" : left + " blocks", 250);
+    assertEquals(0, left.get());
+  }
+
+  @Test
+  void whatStandsStillIsAFault() {
+    Exception fault =
+        assertThrows(IllegalStateException.class, () -> Admin.await(() -> "3 blocks", 250));
+    assertEquals("3 blocks", fault.getMessage());
   }
 }

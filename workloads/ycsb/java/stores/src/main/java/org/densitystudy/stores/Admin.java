@@ -18,11 +18,20 @@ public interface Admin extends AutoCloseable {
   @Override
   void close() throws DBException;
 
-  /** Polls until nothing is missing. IllegalStateException with what still is, after a minute. */
+  /** Polls until nothing is missing. IllegalStateException with what still is, after a minute without a change of it. */
   static void await(Callable<String> missing) throws Exception {
-    long untilMs = System.currentTimeMillis() + 60_000;
+    await(missing, 60_000);
+  }
+
+  /** A large cluster may need hours, in which less and less is missing: only standing still is a fault. */
+  static void await(Callable<String> missing, long stillMs) throws Exception {
+    String before = "";
+    long untilMs = 0;
     for (String what = missing.call(); !what.isEmpty(); what = missing.call()) {
-      if (System.currentTimeMillis() > untilMs) {
+      if (!what.equals(before)) {
+        before = what;
+        untilMs = System.currentTimeMillis() + stillMs;
+      } else if (System.currentTimeMillis() > untilMs) {
         throw new IllegalStateException(what);
       }
       Thread.sleep(100);

@@ -33,7 +33,7 @@ import site.ycsb.DBException;
 public final class KuduAdmin implements Admin {
   private static final long POLL_MS = 250; // as often as a server looks for work
   private static final int POLLS_AT_REST = 12;
-  private static final long LIMIT_MS = 300_000;
+  private static final long WITHOUT_CHANGE_MS = 300_000; // a long compaction changes nothing that is shown
   private static final String FLUSH_AFTER = "flush_threshold_secs";
   private final Properties properties;
   private final KuduClient client;
@@ -117,16 +117,18 @@ public final class KuduAdmin implements Admin {
   }
 
   private void awaitRest(String tableId) throws Exception {
-    long untilMs = System.currentTimeMillis() + LIMIT_MS;
-    long runs = -1;
+    long untilMs = System.currentTimeMillis() + WITHOUT_CHANGE_MS;
+    Work before = Work.NONE;
     for (int atRest = 0; atRest < POLLS_AT_REST; ) {
       Work work = work(tableId);
-      atRest = work.running() == 0 && work.runs() == runs ? atRest + 1 : 0;
-      runs = work.runs();
-      if (System.currentTimeMillis() > untilMs) {
+      atRest = work.running() == 0 && work.runs() == before.runs() ? atRest + 1 : 0;
+      if (!work.equals(before)) {
+        untilMs = System.currentTimeMillis() + WITHOUT_CHANGE_MS;
+      } else if (atRest == 0 && System.currentTimeMillis() > untilMs) {
         throw new IllegalStateException(
-            "Kudu still flushes and compacts after " + LIMIT_MS / 1000 + " s: " + work);
+            "Kudu flushes and compacts without progress for " + WITHOUT_CHANGE_MS / 1000 + " s: " + work);
       }
+      before = work;
       Thread.sleep(POLL_MS);
     }
   }
