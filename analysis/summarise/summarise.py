@@ -83,7 +83,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     """
     at = data or run_root
     run = AnalysedRun.read(at)
-    plan, journal = _plan(run_root), Journal(run_root / JOURNAL)
+    journal = Journal(run_root / JOURNAL)
+    plan = _plan(run_root, journal)
     spared = spared_trials(journal)
     first, built, spec = run.manifests[0], tuple(run.topologies.values()), _spec(run_root)
     isolation = isolation_of(topology.isolation for topology in built)
@@ -129,7 +130,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         findings=found,
         searches=sought,
         precision=_precision(plan, journal, evidence, asked),
-        noise=next((one.words for one in reversed(events) if isinstance(one, NoiseMeasured)), None),
+        noise=measured.words if (measured := journal.last(NoiseMeasured)) else None,
         trials=trials,
         builds=_builds(at),
         time=spent,
@@ -230,9 +231,9 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
     )
 
 
-def _plan(run_root: Path) -> Plan | None:
+def _plan(run_root: Path, journal: Journal) -> Plan | None:
     path = run_root / "plan.json"
-    return as_replanned(read_plan(path), Journal(run_root / JOURNAL)) if path.exists() else None
+    return as_replanned(read_plan(path), journal) if path.exists() else None
 
 
 def _precision(

@@ -25,6 +25,18 @@ from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host, plan, study
 
+TWO_CONFIGURATIONS = """\
+provider: local
+hosts:
+  - {name: here, address: 127.0.0.1, cores: auto, memory: 6 GiB, roles: [master, worker, client],
+     disks: [{path: auto, disk_type: auto}]}
+factors:
+  vms_per_host: [1]
+  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 40}}}
+stack: {replication: 1}
+"""
+"""Of a study file: all between its name and its workloads."""
+
 
 @dataclasses.dataclass
 class World:

@@ -15,26 +15,25 @@ from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.base.rows import metric
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import what_is_left
-from tests.support.made_runs.fake_cluster import World, carried_on, carry_on, open_again, world
+from tests.support.made_runs.fake_cluster import (
+    TWO_CONFIGURATIONS,
+    World,
+    carried_on,
+    carry_on,
+    open_again,
+    world,
+)
 
 __all__ = ["world"]  # the fixture
 
-STUDY = """\
+STUDY = f"""\
 study: answered
-provider: local
-hosts:
-  - {name: here, address: 127.0.0.1, cores: auto, memory: 6 GiB, roles: [master, worker, client],
-     disks: [{path: auto, disk_type: auto}]}
-factors:
-  vms_per_host: [1]
-  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 40}}}
-stack: {replication: 1}
-workloads:
-  - ycsb: {records: [20000], mixes: [c, e], threads: [8], duration: 20 s, warm_up: 5 s}
+{TWO_CONFIGURATIONS}workloads:
+  - ycsb: {{records: [20000], mixes: [c, e], threads: [8], duration: 20 s, warm_up: 5 s}}
 expect:
-  - {name: reads, workload: c, compare: configuration, b_over_a: "> 1"}
-  - {name: scans, workload: e, compare: configuration, b_over_a: "> 1"}
-repetitions: {at_least: 5, at_most: 8}
+  - {{name: reads, workload: c, compare: configuration, b_over_a: "> 1"}}
+  - {{name: scans, workload: e, compare: configuration, b_over_a: "> 1"}}
+repetitions: {{at_least: 5, at_most: 8}}
 """
 
 

@@ -16,24 +16,23 @@ from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.base.rows import metric
 from density_study.workloads.execution.run import Run, load_run, spared_trials
 from density_study.workloads.execution.steps import what_is_left
-from tests.support.made_runs.fake_cluster import World, carried_on, carry_on, open_again, world
+from tests.support.made_runs.fake_cluster import (
+    TWO_CONFIGURATIONS,
+    World,
+    carried_on,
+    carry_on,
+    open_again,
+    world,
+)
 
 __all__ = ["world"]  # the fixture
 
-STUDY = """\
+STUDY = f"""\
 study: replanned
-provider: local
-hosts:
-  - {name: here, address: 127.0.0.1, cores: auto, memory: 6 GiB, roles: [master, worker, client],
-     disks: [{path: auto, disk_type: auto}]}
-factors:
-  vms_per_host: [1]
-  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 40}}}
-stack: {replication: 1}
-workloads:
-  - ycsb: {records: [20000], mixes: [c], threads: [8], duration: 20 s, warm_up: 5 s}
+{TWO_CONFIGURATIONS}workloads:
+  - ycsb: {{records: [20000], mixes: [c], threads: [8], duration: 20 s, warm_up: 5 s}}
 expect:
-  - {name: reads, workload: c, compare: configuration, b_over_a: "> 1"}
+  - {{name: reads, workload: c, compare: configuration, b_over_a: "> 1"}}
 """
 RESERVE = "repetitions: {at_least: 5, planned: 8, at_most: 12}\n"
 
@@ -88,7 +87,7 @@ def test_a_noisy_run_takes_more_also_if_it_is_killed(
     carry_on(run)
     (seen,) = run.journal.events(NoiseMeasured)
     assert (seen.last, seen.spared) == (12, ())
-    plan = _plan(run.root)
+    plan = _plan(run.root, run.journal)
     assert plan and plan.precise and plan.precise.planned == 12, "the analysis has the same looks"
     assert run.plan.precise and run.plan.precise.planned == 8, "plan.json stays as it was checked"
 
