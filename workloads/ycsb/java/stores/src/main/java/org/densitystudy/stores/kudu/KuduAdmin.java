@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kudu.ColumnSchema.CompressionAlgorithm;
 import org.apache.kudu.ColumnSchema.Encoding;
 import org.apache.kudu.ColumnSchema;
@@ -31,8 +33,7 @@ import site.ycsb.DBException;
  * KuduConnection}; {@code fieldcount=N}, {@code tablets=N} and YCSB's own about keys.
  */
 public final class KuduAdmin implements Admin {
-  private static final long POLL_MS = 250; // as often as a server looks for work
-  private static final int POLLS_AT_REST = 12;
+  private static final int POLLS_AT_REST = 30; // 3 s; a server looks for work four times a second
   private static final long WITHOUT_CHANGE_MS = 300_000; // a long compaction changes nothing that is shown
   private static final String FLUSH_AFTER = "flush_threshold_secs";
   private final Properties properties;
@@ -117,20 +118,16 @@ public final class KuduAdmin implements Admin {
   }
 
   private void awaitRest(String tableId) throws Exception {
-    long untilMs = System.currentTimeMillis() + WITHOUT_CHANGE_MS;
-    Work before = Work.NONE;
-    for (int atRest = 0; atRest < POLLS_AT_REST; ) {
-      Work work = work(tableId);
-      atRest = work.running() == 0 && work.runs() == before.runs() ? atRest + 1 : 0;
-      if (!work.equals(before)) {
-        untilMs = System.currentTimeMillis() + WITHOUT_CHANGE_MS;
-      } else if (atRest == 0 && System.currentTimeMillis() > untilMs) {
-        throw new IllegalStateException(
-            "Kudu flushes and compacts without progress for " + WITHOUT_CHANGE_MS / 1000 + " s: " + work);
-      }
-      before = work;
-      Thread.sleep(POLL_MS);
-    }
+    AtomicReference<Work> before = new AtomicReference<>(Work.NONE);
+    AtomicInteger atRest = new AtomicInteger();
+    Admin.await(
+        () -> {
+          Work work = work(tableId);
+          boolean rests = work.running() == 0 && work.runs() == before.getAndSet(work).runs();
+          atRest.set(rests ? atRest.get() + 1 : 0);
+          return atRest.get() < POLLS_AT_REST ? "Kudu still flushes and compacts: " + work : "";
+        },
+        WITHOUT_CHANGE_MS);
   }
 
   private Work work(String tableId) throws Exception {
