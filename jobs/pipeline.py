@@ -28,7 +28,7 @@ from density_study.analysis.validity.judge import judge, verdict_row
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
-from density_study.cluster.state.events import AnalysisEnded, AnalysisStarted
+from density_study.cluster.state.events import AnalysisEnded, AnalysisFailed, AnalysisStarted
 from density_study.cluster.state.file_fault import file_fault, full_disk
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.analysis_lock import analysing
@@ -152,10 +152,21 @@ def _run_stage(name: str, run_root: Path, data: Path | None) -> Rest | None:
     journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
     if journal:
         journal.record(AnalysisStarted(stage=name))
-    rest = STAGES[name](run_root, data or run_root)
+    try:
+        rest = STAGES[name](run_root, data or run_root)
+    except Exception as error:
+        if journal:
+            journal.record(AnalysisFailed(stage=name, message=_in_one_line(error)))
+        raise
     if journal:
         journal.record(AnalysisEnded(stage=name))
     return rest
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, StudyError):
+        return f"{error.where}: {error.what}"
+    return f"{type(error).__name__}: {cause_of(error)}"
 
 
 def ingest(_: Path, data: Path) -> None:

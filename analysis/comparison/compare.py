@@ -66,6 +66,7 @@ class Change(Frozen):
         "newest run over the baseline; null: not measured in all of them",
     )
     memory: float | None = Field(None, description="the same, by the canary's copies in memory")
+    waking: float | None = Field(None, description="the same, by its wake-ups on other cores")
     names: float | None = Field(
         None, description="the smallest change for the worse that would be called a regression"
     )

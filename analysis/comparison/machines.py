@@ -8,7 +8,7 @@ from statistics import fmean
 
 from density_study.analysis.summary.summary import TestCaseSummary
 
-WORKS = {"computing": "canary_compute", "memory": "canary_memory"}
+WORKS = {"computing": "canary_compute", "memory": "canary_memory", "waking": "canary_wake"}
 
 
 def machine_speeds(

@@ -243,6 +243,13 @@ class AnalysisEnded(Event, event="analysis-ended"):
     stage: str
 
 
+class AnalysisFailed(Event, event="analysis-failed"):
+    """`message`: in one line, what the stage raised."""
+
+    stage: str
+    message: str
+
+
 class ClusterKept(Event, event="cluster-kept"):
     """The cluster of `build` stands for people. Its keeper takes it down at `until` (epoch seconds)."""
 

@@ -153,7 +153,7 @@ def acknowledge(
 
 def format_change(change: Change) -> str:
     """'YCSB data load, v1-flash: throughput 0.91x (0.88 to 0.94, p = 0.001); machine 0.93x, its memory
-    0.95x'."""
+    0.95x, its wake-ups 0.9x'."""
     found = change.finding
     subject = f"{found.subject}, {found.among}: {found.measure}"
     if found.effect is None:
@@ -173,4 +173,5 @@ def _machine(change: Change) -> str:
     """How fast the machines themselves were, newest over earlier; nothing where no canary tells."""
     if change.computing is None or change.memory is None:
         return ""
-    return f"; machine {change.computing:.2f}x, its memory {change.memory:.2f}x"
+    waking = "" if change.waking is None else f", its wake-ups {change.waking:.2f}x"
+    return f"; machine {change.computing:.2f}x, its memory {change.memory:.2f}x{waking}"

@@ -11,6 +11,7 @@ from density_study.cluster.model.errors import StudyError, TearDownError
 from density_study.cluster.model.plain import counted
 from density_study.cluster.state.events import (
     AnalysisEnded,
+    AnalysisFailed,
     AnalysisStarted,
     RunEnded,
     RunOpened,
@@ -139,7 +140,8 @@ def _failed_acts(run: Run) -> Iterator[str]:
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
     if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
-        yield "analysis: it did not finish, so there is no report"
+        faults = [f": {f.stage}: {f.message}" for f in run.journal.since_opening(AnalysisFailed)]
+        yield f"analysis: it did not finish, so there is no report{''.join(faults[-1:])}"
 
 
 def _tear_down_fault(run: Run) -> str:

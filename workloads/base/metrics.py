@@ -55,6 +55,11 @@ METRICS = (
         "time of the canary's copy of 1 MiB around the trial", better="lower", shown="list",
     ),
     MetricKind(
+        "canary_wake", "us", "wake-up on another core",
+        "time for the canary to wake up a process on another core and to be woken up by it, around the trial",
+        better="lower", shown="list",
+    ),
+    MetricKind(
         "power", "W", "power", "mean power of the host's packages of cores and their memory (RAPL)",
         better="lower", shown="list",
     ),

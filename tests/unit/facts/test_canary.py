@@ -35,6 +35,7 @@ def test_blocks_around_the_window_and_rounds_within_it_are_apart() -> None:
         "within_us": pytest.approx(5000.0),
     }  # fmt: skip
     assert found["memory"]["around_us"] == pytest.approx(exp(mean) / 4)
+    assert (found["wake"]["around_us"], found["wake"]["blocks"]) == (None, 0)  # of older runs
 
 
 def test_without_a_sample_around_the_window_the_speed_is_unknown() -> None:
@@ -62,6 +63,8 @@ def test_a_slower_machine_is_named_and_an_idle_one_is_not() -> None:
     assert reason.startswith("machine: fixed work around this trial took 1.20 times as long")
     assert reason.endswith("(computation on h)")
     assert judge(found["t9"]).verdict == "valid"
+    (reason,) = judge(apart(speeds([*quiet, 480.0], work="wake"))["t9"]).reasons
+    assert reason.endswith("(wake-ups between cores on h)")
 
 
 def test_a_faster_machine_is_another_one_too() -> None:
@@ -113,7 +116,7 @@ def watched(ops_s: float, **times_us: float) -> TestCaseSummary:
     told = [
         Metric(name=name, unit="us", value=us / part, scope=f"host:{host}", points=(us / part,))
         for host, us in times_us.items()
-        for name, part in (("canary_compute", 1), ("canary_memory", 10))
+        for name, part in (("canary_compute", 1), ("canary_memory", 10), ("canary_wake", 8))
     ]
     return entry.model_copy(update={"metrics": (*entry.metrics, *told)})
 
@@ -126,11 +129,11 @@ def test_a_comparison_of_runs_shows_the_machine_beside_the_rate() -> None:
         for run, entry in (("a", watched(100, h=400)), ("b", watched(80, h=500)))
     ]
     (change,) = compare(runs[:1], runs[1], 0.05).changes
-    assert (change.computing, change.memory) == pytest.approx((0.8, 0.8))
-    assert format_change(change).endswith("; machine 0.80x, its memory 0.80x")
+    assert (change.computing, change.memory, change.waking) == pytest.approx((0.8, 0.8, 0.8))
+    assert format_change(change).endswith("; machine 0.80x, its memory 0.80x, its wake-ups 0.80x")
 
 
 def test_speeds_are_of_machines_that_all_runs_watched() -> None:
     before = [watched(1, h=400, g=100), watched(1, h=400, g=100, f=7)]
     assert machine_speeds(before, watched(1, h=800, g=100))["computing"] == pytest.approx(sqrt(0.5))
-    assert machine_speeds(before, watched(1, e=5)) == {"computing": None, "memory": None}
+    assert set(machine_speeds(before, watched(1, e=5)).values()) == {None}

@@ -19,12 +19,14 @@ is larger. On a machine that does not change, less than 1 % of trials are flagge
 the blocks only, up to 10 % were.
 """
 _LEAST_BLOCKS, _LEAST_TRIALS = 6, 3
+_WORDS = {"compute": "computation", "memory": "copies in memory", "wake": "wake-ups between cores"}
 OF_OTHER_TRIALS = ("machine_apart", "machine_time", "machine_where")
 """Columns of `checks` that need the run's other trials."""
 
 
 def canary_metrics(rows: Rows) -> Iterator[Row]:
-    """canary_compute and canary_memory of each machine: microseconds of the fixed work around the trial."""
+    """canary_compute, canary_memory and canary_wake of each machine: microseconds of the fixed work around
+    the trial."""
     for row in rows.of("machine_speed"):
         yield metric(f"canary_{row['work']}", "us", row["around_us"], scope=f"host:{row['host']}")
 
@@ -52,8 +54,7 @@ def apart(speeds: Iterable[Row]) -> Mapping[str, Row]:
             beyond = max(0.0, abs(change) - MOST_ERRORS * max(row["around_error"], between))
             worst = trials[row["trial"]]
             if worst["machine_apart"] is None or exp(beyond) - 1 > worst["machine_apart"]:
-                what = "computation" if work == "compute" else "copies in memory"
-                found = exp(beyond) - 1, exp(change), f"{what} on {host}"
+                found = exp(beyond) - 1, exp(change), f"{_WORDS[work]} on {host}"
                 worst.update(zip(OF_OTHER_TRIALS, found, strict=True))
     return trials
 

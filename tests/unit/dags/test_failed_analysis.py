@@ -1,0 +1,56 @@
+"""A run whose analysis failed names the stage and its fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import AnalysisEnded, AnalysisFailed, RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.dags.stages.conclusion import failures
+from density_study.jobs import pipeline
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.planning.plan import write_plan
+from tests.support.drafts import QUICKSTART, plan
+
+BEGINS = "analysis: it did not finish, so there is no report"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "study.yaml").write_text(QUICKSTART.read_text())
+    write_plan(plan(), tmp_path / "plan.json")
+    Journal(tmp_path / JOURNAL).record(RunOpened(study="quickstart", run="r", tag="quickstart/r"))
+    return load_run(tmp_path)
+
+
+def of_analysis(run: Run) -> list[str]:
+    return [line for line in failures(run) if line.startswith("analysis")]
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (ValueError("no metric 'power'\nis declared"), "ValueError: no metric 'power'"),
+        (StudyError("no host is left.", "h1", "add one"), "h1: no host is left."),
+    ],
+)
+def test_the_fault_of_a_stage_is_the_runs(
+    run: Run, error: Exception, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pipeline, "STAGES", {**pipeline.STAGES, "report": fail})
+    with pytest.raises(type(error)):
+        pipeline.run_stage("report", run.root)
+    assert of_analysis(run) == [f"{BEGINS}: report: {named}"]
+
+
+def test_a_killed_analysis_names_no_stage_and_a_later_one_that_ended_counts(run: Run) -> None:
+    assert of_analysis(run) == [BEGINS]
+    run.journal.record(AnalysisFailed(stage="report", message="ValueError: what"))
+    run.journal.record(AnalysisEnded(stage="report"))
+    assert of_analysis(run) == []
