@@ -13,7 +13,7 @@ from density_study.workloads.study.study_file import read_study
 
 STUDIES = {path.stem: path for path in Path("workloads/studies").glob("*.yaml")}
 PLANNED = {
-    "no-difference": (12, 12, "2e64c38a9e9d"),
+    "no-difference": (20, 20, "74fa57ec2984"),
     "handlers": (10, 10, "64aa3fd212cc"),
     "block-cache-off": (10, 10, "9d22a1aa2157"),
     "block-cache": (15, 15, "8149767bda63"),
