@@ -67,6 +67,7 @@ class Change(Frozen):
     )
     memory: float | None = Field(None, description="the same, by the canary's copies in memory")
     waking: float | None = Field(None, description="the same, by its wake-ups on other cores")
+    touching: float | None = Field(None, description="the same, by its first touch of memory")
     names: float | None = Field(
         None, description="the smallest change for the worse that would be called a regression"
     )

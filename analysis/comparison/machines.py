@@ -8,7 +8,8 @@ from statistics import fmean
 
 from density_study.analysis.summary.summary import TestCaseSummary
 
-WORKS = {"computing": "canary_compute", "memory": "canary_memory", "waking": "canary_wake"}
+WORKS = {"computing": "canary_compute", "memory": "canary_memory", "waking": "canary_wake",
+         "touching": "canary_touch"}  # fmt: skip
 
 
 def machine_speeds(

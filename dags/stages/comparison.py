@@ -173,5 +173,6 @@ def _machine(change: Change) -> str:
     """How fast the machines themselves were, newest over earlier; nothing where no canary tells."""
     if change.computing is None or change.memory is None:
         return ""
-    waking = "" if change.waking is None else f", its wake-ups {change.waking:.2f}x"
-    return f"; machine {change.computing:.2f}x, its memory {change.memory:.2f}x{waking}"
+    more = ((", its wake-ups", change.waking), (", its first touch of memory", change.touching))
+    rest = "".join(f"{what} {speed:.2f}x" for what, speed in more if speed is not None)
+    return f"; machine {change.computing:.2f}x, its memory {change.memory:.2f}x{rest}"

@@ -60,6 +60,11 @@ METRICS = (
         better="lower", shown="list",
     ),
     MetricKind(
+        "canary_touch", "us", "first touch of memory",
+        "time for the canary to get a MiB of memory that it had not used before, around the trial",
+        better="lower", shown="list",
+    ),
+    MetricKind(
         "power", "W", "power", "mean power of the host's packages of cores and their memory (RAPL)",
         better="lower", shown="list",
     ),

@@ -7,8 +7,10 @@ Around the trial, while the cluster rests, blocks of rounds follow each other wi
 scheduler's time slice, which also shows a stolen core. Within the trial it is a part of a round each period,
 for the chart: there the trial's own load slows it down.
 
-Around the trial it also times wake-ups: a byte to a process that sleeps on another core, and back. Requests
-of a store are mostly that, and a hypervisor can slow it down by half while computation stays as fast.
+Around the trial it also times two things that a hypervisor can slow down while computation stays as fast.
+Wake-ups: a byte to a process that sleeps on another core, and back, as requests of a store are handed over.
+The first touch of memory: a hypervisor that takes back free pages must find them again, for the page cache
+of a write and for a young heap.
 
 One for each host and guest. It is not pinned, except for a wake-up, to two cores that change from block to
 block: the kernel gives it an idle core, as it does a daemon's thread. On a fixed core it would disturb the
@@ -20,10 +22,12 @@ Its file is that of a device (`workloads.monitors.devices`), and its program `de
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 
@@ -38,6 +42,8 @@ LEAST_BUFFER_BYTES, PART_BYTES = 32 * 2**20, 2**20
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 ROUNDS, WAKES = 8, 50
 """Rounds in a block, which take several milliseconds, and wake-ups there and back, which take two."""
+TOUCHED_BYTES = 4 * 2**20
+"""Touched by a block for the first time, and kept until the burst is over: the next must not get the same."""
 BLOCKS, REST_S = 20, 0.005
 """Blocks in a burst, and the rest between them, in seconds."""
 WITHIN = 0.4
@@ -130,11 +136,23 @@ def run(host: str, period_s: float, output: Path) -> None:
 
 
 def _burst(canary: Canary, wakes: Wakes) -> Iterator[str]:
-    for _ in range(BLOCKS):
-        time.sleep(REST_S)
-        yield _row(*canary.times_us(ROUNDS), wakes.time_us())
+    with ExitStack() as touched:
+        for _ in range(BLOCKS):
+            time.sleep(REST_S)
+            yield _row(*canary.times_us(ROUNDS), wakes.time_us(), _touch_us(touched))
 
 
-def _row(*times_us: float | None) -> str:
-    cells = ("" if one is None else f"{one:.3f}" for one in (*times_us, None)[:3])
+def _touch_us(touched: ExitStack) -> float:
+    """Time for a MiB."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+    begun_ns = time.perf_counter_ns()
+    touched.enter_context(mmap.mmap(-1, TOUCHED_BYTES, flags))
+    return (time.perf_counter_ns() - begun_ns) / (TOUCHED_BYTES / 2**20) / 1e3
+
+
+def _row(
+    compute_us: float, memory_us: float, wake_us: float | None = None, touch_us: float | None = None
+) -> str:
+    times_us = compute_us, memory_us, wake_us, touch_us
+    cells = ("" if one is None else f"{one:.3f}" for one in times_us)
     return f"{time.time():.3f},{HOST},{','.join(cells)}\n"

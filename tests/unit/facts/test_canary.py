@@ -63,8 +63,9 @@ def test_a_slower_machine_is_named_and_an_idle_one_is_not() -> None:
     assert reason.startswith("machine: fixed work around this trial took 1.20 times as long")
     assert reason.endswith("(computation on h)")
     assert judge(found["t9"]).verdict == "valid"
-    (reason,) = judge(apart(speeds([*quiet, 480.0], work="wake"))["t9"]).reasons
-    assert reason.endswith("(wake-ups between cores on h)")
+    for work, words in (("wake", "wake-ups between cores"), ("touch", "first touch of memory")):
+        (reason,) = judge(apart(speeds([*quiet, 480.0], work=work))["t9"]).reasons
+        assert reason.endswith(f"({words} on h)")
 
 
 def test_a_faster_machine_is_another_one_too() -> None:
@@ -116,7 +117,12 @@ def watched(ops_s: float, **times_us: float) -> TestCaseSummary:
     told = [
         Metric(name=name, unit="us", value=us / part, scope=f"host:{host}", points=(us / part,))
         for host, us in times_us.items()
-        for name, part in (("canary_compute", 1), ("canary_memory", 10), ("canary_wake", 8))
+        for name, part in (
+            ("canary_compute", 1),
+            ("canary_memory", 10),
+            ("canary_wake", 8),
+            ("canary_touch", 1),
+        )
     ]
     return entry.model_copy(update={"metrics": (*entry.metrics, *told)})
 
@@ -129,8 +135,11 @@ def test_a_comparison_of_runs_shows_the_machine_beside_the_rate() -> None:
         for run, entry in (("a", watched(100, h=400)), ("b", watched(80, h=500)))
     ]
     (change,) = compare(runs[:1], runs[1], 0.05).changes
-    assert (change.computing, change.memory, change.waking) == pytest.approx((0.8, 0.8, 0.8))
-    assert format_change(change).endswith("; machine 0.80x, its memory 0.80x, its wake-ups 0.80x")
+    speeds_seen = change.computing, change.memory, change.waking, change.touching
+    assert speeds_seen == pytest.approx((0.8,) * 4)
+    assert format_change(change).endswith(
+        "; machine 0.80x, its memory 0.80x, its wake-ups 0.80x, its first touch of memory 0.80x"
+    )
 
 
 def test_speeds_are_of_machines_that_all_runs_watched() -> None:

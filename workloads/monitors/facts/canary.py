@@ -19,14 +19,16 @@ is larger. On a machine that does not change, less than 1 % of trials are flagge
 the blocks only, up to 10 % were.
 """
 _LEAST_BLOCKS, _LEAST_TRIALS = 6, 3
-_WORDS = {"compute": "computation", "memory": "copies in memory", "wake": "wake-ups between cores"}
+_WORDS = {
+    "compute": "computation", "memory": "copies in memory", "wake": "wake-ups between cores",
+    "touch": "first touch of memory",
+}  # fmt: skip
 OF_OTHER_TRIALS = ("machine_apart", "machine_time", "machine_where")
 """Columns of `checks` that need the run's other trials."""
 
 
 def canary_metrics(rows: Rows) -> Iterator[Row]:
-    """canary_compute, canary_memory and canary_wake of each machine: microseconds of the fixed work around
-    the trial."""
+    """canary_<work> of each machine: microseconds of the fixed work around the trial."""
     for row in rows.of("machine_speed"):
         yield metric(f"canary_{row['work']}", "us", row["around_us"], scope=f"host:{row['host']}")
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from density_study.workloads.rows.arrays.arrow_tables import Array
 from density_study.workloads.rows.raw.trial_context import Subject
 
-WORKS = ("compute", "memory", "wake")
+WORKS = ("compute", "memory", "wake", "touch")
 
 
 def speed_rows(samples: pa.Table, subject: Subject) -> Iterator[dict[str, Any]]:

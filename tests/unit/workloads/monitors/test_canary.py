@@ -46,7 +46,7 @@ def test_bursts_around_rounds(tmp_path: Path) -> None:
     assert parsed.quarantined == ()
     fixed = ("compute_us", "memory_us")
     wakes = ("wake_us",) if len(os.sched_getaffinity(0)) > 1 else ()
-    assert [row.names for row in parsed.rows[:BLOCKS]] == [(*fixed, *wakes)] * BLOCKS
+    assert [row.names for row in parsed.rows[:BLOCKS]] == [(*fixed, *wakes, "touch_us")] * BLOCKS
     assert parsed.rows[BLOCKS].names == fixed  # no core is taken from a trial
     assert min(value for row in parsed.rows for value in row.values) > 0
     until_s = time.monotonic() + 10
