@@ -101,8 +101,8 @@ class Wakes:
         theirs.close()
         self._cores = os.sched_getaffinity(0)
         several = sorted(self._cores)
-        half = len(several) // 2
-        self._pairs = cycle(zip(several, several[half:] + several[:half], strict=True))
+        apart = max(1, len(several) // 3)  # the next, or half on, may be a thread of the same core
+        self._pairs = cycle(zip(several, several[apart:] + several[:apart], strict=True))
 
     def time_us(self) -> float | None:
         """Mean time to wake up the process on another core and to be woken up. None: on a single core."""
