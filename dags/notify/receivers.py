@@ -63,7 +63,8 @@ def deliver(
 def notifier_of(receiver: Receiver, message: Message) -> BaseNotifier:
     """Airflow's notifier for this receiver. NotDeliveredError if there is none, or it is not allowed here."""
     if receiver.webhook is not None:
-        return WebHook(receiver.webhook)
+        own = receiver.arguments
+        return WebHook(receiver.webhook, message.facts if own is None else filled(own, message))
     if receiver.mail is not None:
         return _mail(receiver, message)
     path = receiver.notifier or ""

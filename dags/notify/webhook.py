@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -34,17 +34,18 @@ class NotDeliveredError(Exception):
 
 
 class WebHook(BaseNotifier):  # type: ignore[misc]  # mypy does not follow Airflow (pyproject.toml)
-    """Posts `message.facts`. `connection` holds the URL: `AIRFLOW_CONN_<ID>=https://...`, or a connection
+    """Posts `body`. `connection` holds the URL: `AIRFLOW_CONN_<ID>=https://...`, or a connection
     with the whole URL in its field *host*. A login becomes basic authentication, a password without a login a
     bearer token."""
 
-    def __init__(self, connection: str, **kwargs: Any) -> None:
+    def __init__(self, connection: str, body: Mapping[str, Any], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.connection = connection
+        self.body = body
 
     def notify(self, context: Any) -> None:
         """NotDeliveredError unless the receiver answers with a 2xx status; a redirect is not followed."""
-        request = self._request(json.dumps(context["message"].facts))
+        request = self._request(json.dumps(self.body))
         try:
             with _quiet(), requests.Session() as session:
                 answer = session.send(

@@ -87,7 +87,8 @@ class Receiver(Frozen):
     )
     arguments: dict[str, Any] | None = Field(
         None,
-        description="With `notifier`: its arguments. Places such as `{{ message.text }}` are filled in: "
+        description="With `notifier`: its arguments. With `webhook`: the JSON that it gets instead of the "
+        "message. Places such as `{{ message.text }}` are filled in: "
         f"{', '.join(MESSAGE)}; of connections in the setting `notify_connections`, "
         "`{{ conn.<id>.password }}` and so on.",
     )
@@ -112,9 +113,10 @@ class Receiver(Frozen):
         kinds = [key for key in ("webhook", "mail", "notifier") if getattr(self, key) is not None]
         if len(kinds) != 1:
             raise ValueError("name exactly one of webhook, mail or notifier")
-        for key, kind in (("connection", "mail"), ("arguments", "notifier")):
-            if getattr(self, key) is not None and kinds != [kind]:
-                raise FaultyKeyError(f"`{key}` belongs to `{kind}`, not to `{kinds[0]}`", key)
+        for key, of in (("connection", ("mail",)), ("arguments", ("notifier", "webhook"))):
+            if getattr(self, key) is not None and kinds[0] not in of:
+                owners = " or ".join(f"`{kind}`" for kind in of)
+                raise FaultyKeyError(f"`{key}` belongs to {owners}, not to `{kinds[0]}`", key)
         no_duplicates("event", self.events, "events")
         self._check_arguments()
         return self

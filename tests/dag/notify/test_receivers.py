@@ -72,6 +72,23 @@ def test_a_web_hook_gets_what_how_much_interval_cause_and_link(hook: Hook) -> No
     assert all(part in body["text"] for part in (MESSAGE.headline, "likely cause: ", "report: "))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "body"),
+    [
+        ({"title": "{{ message.subject }}", "labels": ["perf"]},
+         {"title": f"nightly: regression: {MESSAGE.headline}", "labels": ["perf"]}),
+        ({"fields": {"project": {"key": "PERF"}, "description": "run {{ message.run }}"}},
+         {"fields": {"project": {"key": "PERF"}, "description": "run 20261121T020003Z"}}),
+        ({}, {}),
+    ],
+)  # fmt: skip
+def test_a_web_hook_gets_the_json_that_its_service_reads(
+    hook: Hook, arguments: dict[str, Any], body: dict[str, Any]
+) -> None:
+    assert deliver(webhook="hook", arguments=arguments) == ""
+    assert hook.bodies == [body]
+
+
 def test_a_slow_web_hook_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(Hook("slow")) as server:
         monkeypatch.setenv("AIRFLOW_CONN_HOOK", server.address)
