@@ -33,8 +33,6 @@ from density_study.workloads.study.hypotheses import Hypotheses
 
 HOPELESS = 0.05
 """A comparison that the last look decides with a smaller chance is not worth its time."""
-LEAST_NOISE = 1e-4
-"""Builds that seem to vary less than 0.01 % are rounded, or made up."""
 Pairs = list[tuple[Question, Finding]]
 
 
@@ -122,7 +120,7 @@ def last_needed(
         return None
     room = min(bounds.at_most, paid)
     enough = [
-        one.needs(max(LEAST_NOISE, measured[one.name].noise))
+        one.needs(measured[one.name].noise)
         for one in questions
         if one.name in measured and not one.obstacle
     ]

@@ -21,6 +21,7 @@ from density_study.analysis.statistics.power import (
     optimal_units,
     spread_of_build,
 )
+from density_study.workloads.planning.plan import MAX_TRIALS
 
 SHORTEST_S = 30.0
 """The shortest measured window that a budget may lead to."""
@@ -35,11 +36,13 @@ MAX_EXHAUSTIVE = 10
 @dataclass(frozen=True)
 class CellCost:
     """Seconds of a test case on a variant. `window_s`: length of its window without ramp-up; 0: the length is
-    fixed. `shared`: what the first trial of a build pays for all that name the same key."""
+    fixed. `shared`: what the first trial of a build pays for all that name the same key. `trials`: how many,
+    as a search has several."""
 
     around_s: float
     window_s: float = 0.0
     shared: tuple[tuple[Hashable, float], ...] = ()
+    trials: int = 1
 
 
 Costs = Mapping[Cell, CellCost]
@@ -79,6 +82,11 @@ class Design:
         return round(sum(self.powers.values()), 3)
 
 
+def allowed_repetitions(cells: Iterable[Cell], costs: Costs) -> int:
+    """The most repetitions of these cells that a plan may have."""
+    return min(MAX_UNITS, MAX_TRIALS // sum(costs[cell].trials for cell in cells))
+
+
 def most_repetitions(fitting: int) -> int:
     """The last repetition that may run, if this number of every test case fits: answered questions leave
     time to the others. Each further look costs some error, so not many more."""
@@ -113,7 +121,8 @@ def best_design(
         least = _least_share(cells, costs)
         for share in {max(share, least) for share in shares}:
             each_s = repetition_s(cells, costs, build_s, share)
-            design = _fitted(subset, cells, names, share, each_s, budget_s, power)
+            most = min(allowed_repetitions(cells, costs), int(budget_s / each_s))
+            design = _fitted(subset, cells, names, share, each_s, most, power)
             if design and (not best or _rank(design) > _rank(best)):
                 best = design
     return best
@@ -189,11 +198,10 @@ def _fitted(
     names: Sequence[str],
     share: float,
     each_s: float,
-    budget_s: float,
+    most: int,
     power: Callable[[str, int, float, int], float],
 ) -> Design | None:
-    """The subset with the fewest repetitions that have the most power. `each_s`: of one repetition."""
-    most = min(MAX_UNITS, int(budget_s / each_s))
+    """The subset with the fewest of `most` repetitions that have the most power. `each_s`: of one."""
     if most < MIN_UNITS:
         return None
     chosen = tuple(one.question.name for one in subset)

@@ -18,6 +18,7 @@ from scipy import special
 from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.difference import difference
+from density_study.analysis.statistics.power import LEAST_SPREAD
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
@@ -90,4 +91,4 @@ def _seen(question: Question, repetitions: int) -> Seen | None:
 
 def _pooled(found: Sequence[Seen]) -> float:
     freedom = sum(one for _, one in found)
-    return sqrt(sum(square * one for square, one in found) / freedom)
+    return max(LEAST_SPREAD, sqrt(sum(square * one for square, one in found) / freedom))

@@ -10,7 +10,7 @@ from density_study.analysis.findings.precision import compared
 from density_study.analysis.findings.question import Differences, Evidence, Question
 from density_study.analysis.findings.unequal_hosts import unequal_hosts
 from density_study.analysis.statistics.looks import Looks
-from density_study.analysis.statistics.power import ASSUMED_SPREAD
+from density_study.analysis.statistics.power import ASSUMED_SPREAD, LEAST_SPREAD
 from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import isolation_of
@@ -45,7 +45,7 @@ class SeenNoise:
     @property
     def paired(self) -> float:
         """The noise of a comparison that is paired by repetition."""
-        return self.spread if self.within is None else self.within
+        return max(LEAST_SPREAD, self.spread if self.within is None else self.within)
 
     def of(self, comparison: Question) -> float:
         """The noise of one comparison, paired by repetition."""

@@ -161,8 +161,8 @@ def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) 
     return plan.cell(step) in cells if step.test_case else plan.builds[step.build] in variants
 
 
-def _check_names(study: Study, plan: Plan, where: str) -> None:
-    """InputError if a question names nothing that the study can compare."""
+def check_names(study: Study, plan: Plan, where: str) -> None:
+    """InputError if a question names nothing that the plan can compare."""
     known = {one.name for one in asked(imagined(study, plan), study.hypotheses).every}
     for at, name in enumerate(study.questions or ()):
         if name not in known:
@@ -179,7 +179,7 @@ def check_can_decide(study: Study, plan: Plan, where: str, noise: SeenNoise) -> 
     the noise that earlier runs show, or else the lowest that is planned for."""
     if not (study.questions or study.expect):
         return
-    _check_names(study, plan, where)
+    check_names(study, plan, where)
     questions = questions_of(study, plan)
     at = noise if noise.seen else SPREADS[0]
     if not questions or any(one.power(plan.repetitions, at) >= POWER for one in questions):

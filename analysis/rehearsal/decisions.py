@@ -17,6 +17,7 @@ from density_study.analysis.summary.summary import (
     TestCaseSummary,
     verdict_words,
 )
+from density_study.workloads.base.quantity import duration
 
 _CLAIMED: tuple[FindingVerdict, ...] = ("confirmed", "refuted")
 _NOTHING: FindingVerdict = "inconclusive"
@@ -98,10 +99,9 @@ class Decisions:
     def sentence(self) -> str:
         share = self.wrong / self.times
         many = "s" if self.times > 1 else ""
-        hours = median(self.seconds) / 3600
         return (
             f"{self.times:,} rehearsal{many}, {self.wrong:,} with a wrong claim ({share:.1%}), "
-            f"{hours:.1f} h each (median)"
+            f"{duration(median(self.seconds))} each (median)"
         )
 
     def facts(self) -> dict[str, Any]:

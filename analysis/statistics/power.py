@@ -20,6 +20,8 @@ ALPHA = 0.05
 POWER = 0.8
 MIN_UNITS = 5  # with fewer units per variant: points, and no claim (method 2)
 ASSUMED_SPREAD = 0.025  # between builds, if no earlier run of the study shows it
+LEAST_SPREAD = 1e-4
+"""Builds that seem to vary less than 0.01 % are rounded, as the answers of searches are, or made up."""
 MAX_UNITS = 1000
 FALSE_ALARM = 0.008
 """Chance that a run in which nothing changed is called slower, over all its numbers: less than one in 90

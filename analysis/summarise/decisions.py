@@ -7,10 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from density_study.analysis.comparison.history import seen_spread, spread_within_repetitions
-from density_study.analysis.findings.answered import ran
+from density_study.analysis.findings.answered import evidence_of, ran
 from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.noise_seen import noise_of_questions
 from density_study.analysis.findings.question import Cell
-from density_study.analysis.findings.question_power import PlannedQuestion, needed, questions_of
+from density_study.analysis.findings.question_power import (
+    PlannedQuestion,
+    asked_of_plan,
+    needed,
+    questions_of,
+)
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import (
     Decided,
@@ -29,7 +35,10 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
     """Yields what was decided about each question, in the order of the study."""
     journal = Journal(root / JOURNAL)
     spread = spread_within_repetitions([summary]) or seen_spread([summary]) or ASSUMED_SPREAD
-    blocks = ran(plan, spared_trials(journal), summary.repetitions)
+    spared = spared_trials(journal)
+    blocks = ran(plan, spared, summary.repetitions)
+    evidence = evidence_of(plan, summary.test_cases, spared, summary.repetitions)
+    measured = noise_of_questions(evidence, asked_of_plan(study, plan))
     hopeless = {name for event in journal.events(QuestionsLeft) for name in event.hopeless}
     took = step_times(journal)
     for one in questions_of(study, plan):
@@ -37,7 +46,8 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
         have = max((blocks.get(cell, 0) for cell in one.cells), default=0)
         seconds = _seconds(plan, needed(plan, one.cells), took)
         answer, is_open = _answer(mine, one.name in hopeless)
-        needs = _as_seen(one, mine).needs(spread) if is_open else None
+        noise = measured[one.name].noise if one.name in measured else spread
+        needs = _as_seen(one, mine).needs(noise) if is_open else None
         more = max(0, needs - have) if needs else None
         if one.obstacle:
             more = 0  # no number of repetitions overcomes it
@@ -46,8 +56,8 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
             answer=answer,
             comparisons=len(one.comparisons),
             repetitions=have,
-            power=one.power(have if is_open else plan.planned, spread),
-            noise=spread,
+            power=one.power(have if is_open else plan.planned, noise),
+            noise=noise,
             hours=seconds / 3600,
             why_not=_why_not(one, mine) if is_open else None,
             more_repetitions=more,
@@ -62,7 +72,10 @@ def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
     if words and len(words) == len(among):
         return " and ".join(dict.fromkeys(words)), False
     if is_hopeless:
-        return "not decided: it left, because too little time was left for it", True
+        return (
+            "not decided: it left, because the repetitions and time left could not decide it",
+            True,
+        )
     return (f"{len(words)} of {len(among)} comparisons decided" if words else "not decided"), True
 
 

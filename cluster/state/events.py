@@ -179,7 +179,7 @@ class QuestionsLeft(Event, event="questions-left"):
 
     @property
     def words(self) -> str:
-        parts = (("answered", self.answered), ("cannot be decided in time", self.hopeless))
+        parts = (("answered", self.answered), ("cannot be decided by what is left", self.hopeless))
         named = "; ".join(f"{what}: {', '.join(names)}" for what, names in parts if names)
         left = named or "no question leaves"
         return f"after {self.repetition} repetitions, {left}; {len(self.spared)} trials are spared"

@@ -12,7 +12,7 @@ from density_study.analysis.findings import budget
 from density_study.analysis.findings.budget import CellCost, Design, QuestionCells
 from density_study.analysis.findings.power_of_design import SeenNoise
 from density_study.analysis.findings.question import Cell
-from density_study.analysis.findings.question_power import needed, questions_of
+from density_study.analysis.findings.question_power import check_names, needed, questions_of
 from density_study.analysis.findings.window_noise import between_builds
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.cluster.model.errors import InputError
@@ -22,7 +22,7 @@ from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.planning.plan import MAX_TRIALS, Plan
+from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 
 TWICE_THE_NOISE = 4
@@ -51,6 +51,9 @@ def fitted(
     folder."""
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
+    check_names(
+        made.study, made.plan, str(spec)
+    )  # else a slip would be a question that does not fit
     asked = tuple(
         QuestionCells(one, needed(made.plan, one.cells))
         for one in questions_of(made.study, made.plan)
@@ -75,8 +78,9 @@ def fitted(
     while design := budget.best_design(asked, costs, here.build_s, vary, for_steps_s):
         over_s = taken_s(design) - steps_s
         if over_s <= 0:
-            planned = budget.most_repetitions(design.repetitions)
-            reserve = _reserve(made.plan, design, planned, steps_s)
+            allowed = budget.allowed_repetitions(design.cells, costs)
+            planned = min(allowed, budget.most_repetitions(design.repetitions))
+            reserve = min(allowed, _reserve(design, planned, steps_s))
             bounds = {"at_least": MIN_UNITS, "at_most": max(planned, reserve)}
             bounds |= {"planned": planned} if reserve > planned else {}
             keys = {**overrides, **_keys(made, design), "repetitions": bounds}
@@ -96,12 +100,11 @@ def fitted(
     )
 
 
-def _reserve(plan: Plan, design: Design, planned: int, steps_s: float) -> int:
+def _reserve(design: Design, planned: int, steps_s: float) -> int:
     """The last repetition that may run if the first ones show more noise than was assumed: what the time
-    pays, or what twice that noise needs, and no more trials than a plan may have."""
+    pays, or what twice that noise needs."""
     paid = budget.most_repetitions(int(steps_s / (design.seconds / design.repetitions)))
-    each = ceil(len(plan.trials) / plan.repetitions)
-    return min(paid, TWICE_THE_NOISE * planned, MAX_TRIALS // each)
+    return min(paid, TWICE_THE_NOISE * planned)
 
 
 def _minutes(seconds: float) -> str:
@@ -131,7 +134,7 @@ def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
             estimate_s = test_case.estimate_on(plan.topologies[name])
             around_s = ratio * (probes * estimate_s - window_s)
             each = tuple((key, ratio * seconds) for key, seconds in shared)
-            yield (id_, name), CellCost(around_s, window_s, each)
+            yield (id_, name), CellCost(around_s, window_s, each, probes)
 
 
 def _shared(

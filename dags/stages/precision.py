@@ -32,6 +32,9 @@ def look(run: Run, step: Step) -> None:
 
     A function of the records: a run that was killed looks again, and sees the same.
     """
+    trials = {str(one.trial) for one in run.plan.trials if one.repetition == step.repetition}
+    if any((run.records / one).exists() for one in trials):
+        return  # begun
     has_reserve = run.plan.planned < run.plan.repetitions
     try:
         measure_noise(run, step)
@@ -42,9 +45,8 @@ def look(run: Run, step: Step) -> None:
     precise = run.plan.precise
     if precise is None or not precise.at_least < step.repetition <= precise.at_most:
         return
-    trials = {str(one.trial) for one in run.plan.trials if one.repetition == step.repetition}
-    if trials <= spared_trials(run.journal) or any((run.records / one).exists() for one in trials):
-        return  # ended already, or begun
+    if trials <= spared_trials(run.journal):
+        return  # ended already
     if precise.until is None:
         leave(run, step)
         return
@@ -86,7 +88,7 @@ def measure_noise(run: Run, step: Step) -> None:
     before = step.repetition - 1
     if before != run.plan.pilot or run.journal.last(NoiseMeasured):
         return
-    from density_study.analysis.findings.answered import LEAST_NOISE, evidence_of, last_needed
+    from density_study.analysis.findings.answered import evidence_of, last_needed
     from density_study.analysis.findings.noise_seen import noise_of_questions
     from density_study.analysis.findings.question_power import asked_of_plan, questions_of
     from density_study.jobs.first_look.test_cases_so_far import test_cases_so_far
@@ -105,13 +107,12 @@ def measure_noise(run: Run, step: Step) -> None:
             QuestionNoise(
                 question=one.name,
                 **asdict(seen[one.name]),
-                power=one.power(planned, noise),
-                detects=one.detects(planned, noise),
-                enough=one.needs(noise),
+                power=one.power(planned, seen[one.name].noise),
+                detects=one.detects(planned, seen[one.name].noise),
+                enough=one.needs(seen[one.name].noise),
             )
             for one in questions
             if one.name in seen
-            for noise in [max(LEAST_NOISE, seen[one.name].noise)]
         ),
         planned=planned,
         last=last,

@@ -94,9 +94,14 @@ class Foreseen:
 def foreseen(
     file: StudyFile, folder: Path, effects: Effects, noise: Noise, only: tuple[str, ...] = ()
 ) -> Foreseen:
-    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan` and
+    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan`, `check_names` and
     `check_effects`."""
+    from density_study.analysis.findings.question_power import check_names
+
     plan = rehearsed_plan(file, folder, only)
+    if not only:  # a part of the test cases has a part of the questions
+        with file.placing_faults():
+            check_names(file.study, plan, file.study.study)
     modes = {step.test_case.mode_name for step in plan.trials if step.test_case is not None}
     check_effects(effects, plan.built, modes)
     rehearsal = rehearsal_of(plan, effects, noise, file.study.seed)

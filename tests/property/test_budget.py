@@ -21,6 +21,7 @@ from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.findings.question_power import PlannedQuestion
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import optimal_units, spread_of_build
+from density_study.workloads.planning.plan import MAX_TRIALS
 
 BUILD_S = 40.0
 Case = tuple[tuple[QuestionCells, ...], dict[tuple[str, str], CellCost], WindowNoise]
@@ -35,13 +36,17 @@ def _asked(name: str, ratio: float, cells: list[tuple[str, str]]) -> QuestionCel
     return QuestionCells(PlannedQuestion(name, (comparison,), 1), frozenset(cells))
 
 
-def _case(asked: Sequence[tuple[float, float]], window_s: float, between: float) -> Case:
-    """Of each question: the ratio that it expects, and the seconds around a window of its two variants."""
+def _case(
+    asked: Sequence[tuple[float, float]], window_s: float, between: float, trials: int = 1
+) -> Case:
+    """Of each question: the ratio that it expects, and the seconds around a window of its two variants, each
+    with that many trials."""
     questions, costs = [], {}
     for number, (ratio, around_s) in enumerate(asked):
         cells = [(f"case{number}", "a"), (f"case{number}", "b")]
         questions.append(_asked(f"q{number}", ratio, cells))
-        costs |= {cell: CellCost(around_s, window_s, (("data", 300.0),)) for cell in cells}
+        cost = CellCost(around_s, window_s, (("data", 300.0),), trials)
+        costs |= dict.fromkeys(cells, cost)
     return tuple(questions), costs, WindowNoise(between)
 
 
@@ -68,6 +73,12 @@ def test_a_design_is_within_its_budget_and_more_time_is_no_worse(
             assert design.repetitions * each_s <= most_s * (1 + 1e-9)
     if small is not None:
         assert large is not None and large.value >= small.value
+
+
+def test_a_design_has_no_more_trials_than_a_plan_may_have() -> None:
+    asked, costs, noise = _case([(1.02, 10.0)], 0.0, 0.1, trials=20)
+    found = best_design(asked, costs, BUILD_S, noise, 1e7)
+    assert found is not None and 200 < found.repetitions <= MAX_TRIALS // 40
 
 
 @given(cases())

@@ -67,9 +67,12 @@ def check_effects(effects: Effects, variants: Iterable[Topology], modes: Set[str
                 f"write one of {', '.join(factors())}.",
             )  # fmt: skip
         levels = dict.fromkeys(level_of(topology, one.factor) or "no level" for topology in built)
-        if not (one.per_level or one.level in levels or _is_shipped(effects.name)):
+        found, wanted = one.level in levels, repr(one.level[:60])
+        if one.per_level:
+            found, wanted = any(level.isdecimal() and int(level) > 1 for level in levels), "above 1"
+        if not (found or _is_shipped(effects.name)):
             raise InputError(
-                f"no variant of the study has {one.factor} {one.level[:60]!r}.",
+                f"no variant of the study has {one.factor} {wanted}.",
                 f"--effects {effects.name}",
                 f"write a level that one has: {', '.join(levels)}.",
             )

@@ -30,11 +30,11 @@ class Noise:
         given = {}
         for part in filter(None, (piece.strip() for piece in text.split(","))):
             match = _PART.fullmatch(part)
-            if match is None or float(match[2]) > 100:
+            if match is None or match[1] in given or float(match[2]) > 100:
                 raise InputError(
                     f"{part[:60]!r} is not a part of the noise.",
                     "--noise",
-                    "write nights, builds, trials or seconds with at most 100 %: builds=2.5%,nights=5%.",
+                    "write nights, builds, trials or seconds once, at most 100 %: builds=2.5%,nights=5%.",
                 )
             given[match[1]] = float(match[2]) / 100
         return cls(**given)

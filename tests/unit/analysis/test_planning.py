@@ -90,6 +90,11 @@ def test_what_all_questions_rest_on_is_looked_for_once(monkeypatch: pytest.Monke
     assert calls == [apart]
 
 
+def test_equal_answers_of_searches_are_rounded_and_not_without_noise() -> None:
+    one = _asked(repetitions=8)["density-rate"]
+    assert one.power(8, SeenNoise(0.0, "seen in earlier runs")) == 1.0
+
+
 def test_repetitions_that_a_question_needs_are_enough_and_no_fewer_are() -> None:
     one = _asked(repetitions=8)["density-rate"]
     for spread in (0.025, 0.05, 0.1):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from density_study.analysis.findings import question_power
 from density_study.analysis.summarise.summarise import _plan
 from density_study.cluster.state.events import Event, NoiseMeasured
 from density_study.dags.run_status.progress import progress
@@ -121,6 +122,16 @@ def test_a_fixed_number_stays_and_the_run_says_what_it_can_show(
     assert seen and (seen.repetition, seen.last, seen.spared) == (after, None, ())
     assert line.startswith(f"after {after} repetitions, reads: noise between builds ")
     assert f"with {number} repetitions" in line and "would be enough" in line
+
+
+def test_a_run_that_decides_nothing_looks_for_its_questions_once(
+    begin: Callable[[str, float], Run], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not before each build of the repetition: a plan of many test cases takes seconds."""
+    run, looks = begin("repetitions: 5\nquestions: []\n", 0.2), []
+    monkeypatch.setattr(question_power, "questions_of", lambda *_: looks.append(0) or ())
+    carry_on(run)
+    assert len(looks) == 1 and not run.journal.last(NoiseMeasured)
 
 
 def test_what_the_noise_does_not_ask_for_is_spared_before_any_look(

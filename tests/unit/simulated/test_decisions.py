@@ -44,6 +44,14 @@ def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
     assert (row.question, row.truth, row.right) == ("disk-rate", "1 of 1 decidable", 1.0)
 
 
+def test_a_question_that_names_nothing_is_refused(tmp_path: Path) -> None:
+    """It would be missing in the table, as if nobody had asked it."""
+    file = parse_study(DISK_RATES.replace("disk-rate", "stack-rate"), "decided.yaml", {})
+    with pytest.raises(InputError, match="nothing of this study is named 'stack-rate'") as refused:
+        foreseen(file, tmp_path, Effects(), Noise())
+    assert "decided.yaml" in refused.value.where
+
+
 def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: Path) -> None:
     text = DISK_RATES.replace("mixes: [b]", "mixes: [e, f]")
     file = parse_study(text, "decided.yaml", {})

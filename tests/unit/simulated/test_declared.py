@@ -78,13 +78,21 @@ def test_bad_effects_are_refused(text: str, what: str, tmp_path: Path) -> None:
     assert refused.value.remedy
 
 
-@pytest.mark.parametrize("factor", ["disk_type: falsh", "vms_per_host: 22", "tier: heap"])
-def test_a_level_that_no_variant_has_is_refused(factor: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("levels", "what"),
+    [
+        ("disk_type, level: falsh", "disk_type 'falsh'"),
+        ("vms_per_host, level: 22", "vms_per_host '22'"),
+        ("tier, level: heap", "tier 'heap'"),
+        ("disk_type, per_level: true", "disk_type above 1"),
+        ("regionservers_per_node, per_level: true", "regionservers_per_node above 1"),
+    ],
+)
+def test_a_level_that_no_variant_has_is_refused(levels: str, what: str, tmp_path: Path) -> None:
     """It would change nothing, and the rehearsal would answer another question."""
-    name, level = factor.split(": ")
     path = tmp_path / "effects.yaml"
-    path.write_text(f"effects: [{{factor: {name}, level: {level}, speed: 2}}]")
-    with pytest.raises(InputError, match=f"no variant of the study has {name} '{level}'"):
+    path.write_text(f"effects: [{{factor: {levels}, speed: 2}}]")
+    with pytest.raises(InputError, match=f"no variant of the study has {what}"):
         check_effects(named_effects(str(path)), (V1, V2), {"load"})
     # shipped, for studies with more densities
     check_effects(named_effects("talk"), (V1, V2), {"load"})
@@ -105,7 +113,7 @@ def test_effects_that_do_not_exist_are_refused() -> None:
 
 def test_noise_is_read_as_written() -> None:
     assert Noise.parse("builds=5%, nights=0%") == Noise(nights=0.0, builds=0.05)
-    for text in ("builds=5", "hours=5%", "builds=500%"):
+    for text in ("builds=5", "hours=5%", "builds=500%", "builds=5%,builds=1%"):
         with pytest.raises(InputError, match="not a part of the noise"):
             Noise.parse(text)
 

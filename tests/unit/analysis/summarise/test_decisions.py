@@ -74,6 +74,7 @@ def test_an_answered_question_has_its_answer_and_its_hours(ended: Summary) -> No
     assert reads.hours == pytest.approx(5 * 2 * 4 * STEP_S / 3600)
     assert scans.question == "scans" and scans.answer.startswith("not decided: it left")
     assert scans.why_not
+    assert scans.noise > 1.5 * reads.noise, "each question has its own"
     assert scans.more_repetitions is None, "it measured no difference, so that no number decides"
 
 
