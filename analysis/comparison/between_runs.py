@@ -28,11 +28,23 @@ _TINY = 1e-9
 @dataclass(frozen=True)
 class Course:
     """One number over runs, oldest first, the newest one last: logarithms of the runs' means, turned so that
-    lower is worse. `start`: the first run at an acknowledged level."""
+    lower is worse. `start`: the first run at an acknowledged level. `errors`: the standard error of each
+    run's mean, from its builds; empty: alike."""
 
     runs: tuple[str, ...]
     levels: tuple[float, ...]
     start: int = 0
+    errors: tuple[float, ...] = ()
+
+    def builds(self, runs: Sequence[int]) -> float:
+        """Variance of the mean of these runs, by its builds."""
+        return sum(self.errors[n] ** 2 for n in runs) / len(runs) ** 2 if self.errors else 0.0
+
+    @property
+    def usual(self) -> float:
+        """Variance of an earlier run's mean, by its builds."""
+        earlier = self.errors[:-1]
+        return sum(error**2 for error in earlier) / len(earlier) if earlier else 0.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,9 @@ def _judged(
         earlier = np.asarray(one.levels[one.start : end - 1])
         spread = max(spread, float(earlier.std(ddof=1)) if len(earlier) > 1 else 0.0)
     spread = max(spread, _TINY)
-    error = spread * sqrt(1 / together + 1 / len(base))
+    # a run that lost builds is less certain than those that told the spread
+    more = (max(0.0, one.builds(r) - one.usual / len(r)) for r in (range(begin, end), base))
+    error = sqrt(spread**2 * (1 / together + 1 / len(base)) + sum(more))
     freedom = len(deviations) - bool(memory)
     levels = np.asarray(one.levels)
     middle = levels[base].mean()
@@ -218,10 +232,9 @@ def _independent(deviations: Sequence[Mapping[str, _Deviation]]) -> float:
     return 1 + (count - 1) * (1 - min(max(mean, 0.0), 1.0) ** 2)
 
 
-def night_effect(courses: Sequence[Course], errors: Sequence[float]) -> Iterator[float]:
-    """Yields for each number the standard deviation between earlier runs that its builds do not explain.
-    errors: the standard error of a run's mean, from its builds."""
-    for one, error in zip(courses, errors, strict=True):
+def night_effect(courses: Sequence[Course]) -> Iterator[float]:
+    """Yields for each number the standard deviation between earlier runs that its builds do not explain."""
+    for one in courses:
         deviations = _left(_deviations(one, 1, len(one.levels)).values(), 0.0)
         if deviations:
-            yield sqrt(max(0.0, _rms(deviations) ** 2 - error**2))
+            yield sqrt(max(0.0, _rms(deviations) ** 2 - one.usual))

@@ -22,6 +22,7 @@ from pydantic import Field
 from scipy import special
 
 from density_study.analysis.comparison.causes import differing
+from density_study.analysis.comparison.numbers import is_bound
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.statistics.interval import ratio_of_means
 from density_study.analysis.statistics.power import ALPHA
@@ -231,16 +232,16 @@ def _series(summaries: Sequence[Summary]) -> Iterator[_Series]:
     """Yields a series for each test case of the newest run that enough runs measured in the same way."""
     by_run = [
         (
-            summary.run,
+            summary,
             {(e.test_case, e.topology): e for e in summary.test_cases if e.target_ops_s is None},
         )
         for summary in summaries
     ]
     for key, last in by_run[-1][1].items() if by_run else ():
         means = {
-            run: sum(map(log, points)) / len(points)
+            run.run: sum(map(log, points)) / len(points)
             for run, entries in by_run
-            if key in entries and not differing((entries[key], last))
+            if key in entries and not is_bound(run, key) and not differing((entries[key], last))
             if (points := rate_points(entries[key])) and min(points) > 0
         }
         if len(means) >= MIN_RUNS:

@@ -29,7 +29,6 @@ from density_study.analysis.comparison.machines import machine_speeds
 from density_study.analysis.comparison.numbers import (
     Key,
     Number,
-    error_of_mean,
     incomparable,
     name_of,
     numbers,
@@ -145,9 +144,15 @@ def compare(
     _check(before, after)
     runs = (*before, after)
     sides = [{(e.test_case, e.topology): e for e in summary.test_cases} for summary in runs]
-    every = dict.fromkeys(key for side in sides for key in side)
-    apart = {key: incomparable(key, runs, sides) for key in every}
-    shared = [key for key in sides[-1] if all(key in side for side in sides) and not apart[key]]
+    alike = {
+        key: [
+            side[key]
+            for run, side in zip(before, sides, strict=False)
+            if key in side and not incomparable(key, (run, after), (side, sides[-1]))
+        ]
+        for key in sides[-1]
+    }
+    shared = [key for key, entries in alike.items() if entries]
     earlier = [run for run in history if _is_before(run, after)]
     known = {(run.study, run.run) for run in earlier}
     earlier = sorted([*earlier, *(r for r in before if (r.study, r.run) not in known)], key=_when)
@@ -162,11 +167,15 @@ def compare(
         tolerance=tolerance,
         changes=tuple(
             _change(one, judged[one.id], tolerance).model_copy(
-                update=machine_speeds([side[one.key] for side in sides[:-1]], one.entry)
+                update=machine_speeds(alike[one.key], one.entry)
             )
             for one in every_number
         ),
-        not_compared=tuple(_not_compared(key, apart[key]) for key in every if key not in shared),
+        not_compared=tuple(
+            _not_compared(key, incomparable(key, runs, sides))
+            for key in dict.fromkeys(key for side in sides for key in side)
+            if key not in shared
+        ),
         declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
@@ -208,7 +217,7 @@ def _not_compared(key: Key, why: Sequence[str]) -> str:
 def _night_effects(every: Sequence[Number]) -> Iterator[NightEffect]:
     for family in dict.fromkeys(one.family for one in every):
         mine = [one for one in every if one.family == family]
-        spreads = list(night_effect([n.course for n in mine], [error_of_mean(n) for n in mine]))
+        spreads = list(night_effect([number.course for number in mine]))
         if spreads:
             runs = max(len(one.course.runs) - 1 for one in mine)
             yield NightEffect(family=family, spread=median(spreads), runs=runs)

@@ -27,14 +27,13 @@ FAMILIES = ("rates", "latencies")
 
 @dataclass(frozen=True)
 class Number:
-    """What is compared: a rate or a tail latency of one test case. points: those of each run, oldest first;
-    those of a latency are inverted, so that lower is worse."""
+    """What is compared: a rate or a tail latency of one test case. A latency is inverted, so that lower is
+    worse."""
 
     family: str
     entry: TestCaseSummary
     measure: str
     course: Course
-    points: tuple[Points, ...]
     acknowledged: str
 
     @property
@@ -62,7 +61,7 @@ def numbers(
         entry = next((e for e in run.test_cases if (e.test_case, e.topology) == key), None)
         sides = [{key: entry}, {key: _entry(after, key)}] if entry else []
         if entry and not incomparable(key, (run, after), sides):
-            found.append((name_of(run, after.study), entry, _is_bound(run, key)))
+            found.append((name_of(run, after.study), entry, is_bound(run, key)))
     newest = found[-1][1]
     families: list[tuple[str, str, list[Points]]] = []
     if newest.target_ops_s is None:  # a target rate is not a result
@@ -90,25 +89,26 @@ def numbers(
         course = Course(
             runs=tuple(name for name, _ in kept),
             levels=tuple(sum(map(log, points)) / len(points) for _, points in kept),
+            errors=_errors([points for _, points in kept]),
             start=sum(name.rpartition("/")[2] < since for name, _ in kept),
         )
-        yield Number(family, newest, measure, course, tuple(points for _, points in kept), since)
+        yield Number(family, newest, measure, course, since)
 
 
 def _entry(run: Summary, key: Key) -> TestCaseSummary:
     return next(e for e in run.test_cases if (e.test_case, e.topology) == key)
 
 
-def _is_bound(run: Summary, key: Key) -> bool:
+def is_bound(run: Summary, key: Key) -> bool:
+    """Whether a search of this test case ended early: its answer is a lower bound."""
     return any((one.test_case, one.topology) == key and not one.exact for one in run.searches)
 
 
-def error_of_mean(number: Number) -> float:
-    """Standard error of a run's mean by the spread of its builds, the median over runs."""
-    errors = [
-        stdev(map(log, points)) / sqrt(len(points)) for points in number.points if len(points) > 1
-    ]
-    return median(errors) if errors else 0.0
+def _errors(runs: Sequence[Points]) -> tuple[float, ...]:
+    """The standard error of each run's mean, by the spread of builds, the median over runs."""
+    spreads = [stdev(map(log, points)) for points in runs if len(points) > 1]
+    spread = median(spreads) if spreads else 0.0
+    return tuple(spread / sqrt(len(points)) for points in runs)
 
 
 def incomparable(

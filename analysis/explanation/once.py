@@ -10,9 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from density_study.analysis.explanation.course import HOST, Array, Place
-
-GC_PERCENT = "TOTAL_GC_TIME_%"
-"""In YCSB's summary: over all collectors, of the time in which the client ran."""
+from density_study.workloads.ycsb.output.summary import GC_MEASURE, GC_PERCENT, stood_still
 
 
 def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
@@ -56,7 +54,12 @@ def requests(rows: pa.Table | None) -> dict[Place, float]:
 
 def collecting_clients(summary: pa.Table | None, seconds: int) -> Iterator[tuple[Place, Array]]:
     """For each client, its share of time in garbage collection, the same in each second."""
-    if summary is not None:
-        rows = summary.filter(pc.field("name") == GC_PERCENT)
-        for row in rows.select(["client", "value"]).to_pylist():
-            yield Place("client_gc_time", "", row["client"]), np.full(seconds, row["value"], float)
+    if summary is None:
+        return
+    printed: dict[str, dict[str, float]] = {}
+    rows = summary.filter(pc.field("measure") == GC_MEASURE)
+    for row in rows.select(["client", "name", "value"]).to_pylist():
+        printed.setdefault(row["client"], {})[row["name"]] = row["value"]
+    for client, times in printed.items():
+        if (percent := stood_still(times, GC_PERCENT)) is not None:
+            yield Place("client_gc_time", "", client), np.full(seconds, percent, float)

@@ -186,7 +186,7 @@ def _question(evidence: Evidence, best: _Variant, other: _Variant) -> Question:
         rule=RISES,
         first=rate_points(first),
         later=rate_points(later),
-        obstacles=evidence.about_density(first, later),
+        obstacles=(*evidence.about_density(first, later), *evidence.about_searches(first, later)),
         refused=evidence.differences(first, later),
         declared=(*evidence.declared(first, later), *more_daemons(first, later)),
         cells=cells(first, later),

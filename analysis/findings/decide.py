@@ -172,7 +172,8 @@ def _measured(question: Question, tested: _Tested | None, repetitions: int) -> F
         effect=effect,
         rule=question.rule.words,
         verdict="inconclusive" if effect is None else "measured",
-        why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [_UNDEFINED]),
+        why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [_UNDEFINED])
+        + (_outlying(question) if tested and not question.reference else ""),
         n=_units(question),
     )
 

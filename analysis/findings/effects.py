@@ -250,7 +250,8 @@ def _expected(
     first, later = pair
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
-    return replace(
+    factor = factors()[one.compare]
+    question = replace(
         without_variants,
         id=f"{EXPECTED}{one.name}-{first.test_case}-{first.topology}-{later.topology}",
         subject=first.label,
@@ -258,11 +259,12 @@ def _expected(
         among=_among(evidence, first, held_equal(one.compare)),
         first=first_points,
         later=later_points,
-        obstacles=(*obstacles_of(factors()[one.compare], evidence, pair), *searches),
+        obstacles=(*obstacles_of(factor, evidence, pair), *searches),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
         cells=cells(first, later),
     )
+    return _attributed(evidence, factor, pair, question)
 
 
 def _expected_points(

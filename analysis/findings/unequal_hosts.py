@@ -37,7 +37,7 @@ def _heaps(first: Topology, later: Topology) -> Iterator[str]:
     """A cache beside the heap takes its memory from there, and with it that of memstores. Density and
     RegionServers divide a heap by what they are."""
     if _servers(first) == _servers(later):
-        heaps = _heap_mib(first), _heap_mib(later)
+        heaps = [max(_heaps_mib(one).values(), default=0) for one in (first, later)]
         if all(heaps) and heaps[0] != heaps[1]:
             yield f"heap of a RegionServer: {heaps[0]} MiB -> {heaps[1]} MiB"
 
@@ -73,12 +73,20 @@ def _hardware(first: Topology, later: Topology) -> Iterator[str]:
 
 
 def _pointers(first: Topology, later: Topology) -> Iterator[str]:
-    heaps = _heap_mib(first), _heap_mib(later)
-    if all(heaps) and len({heap < COMPRESSED_BELOW_MIB for heap in heaps}) > 1:
-        yield (
-            f"RegionServer heaps of {heaps[0] / 1024:.0f} and {heaps[1] / 1024:.0f} GiB: only one is below "
-            "32 GiB, where the JVM compresses pointers"
-        )
+    """Hosts may be unequal: one on which both heaps are large says nothing about a smaller one."""
+    if any(
+        one.variant.configuration.of("regionserver").collector == "ZGC" for one in (first, later)
+    ):
+        return  # it compresses none
+    heaps, others = _heaps_mib(first), _heaps_mib(later)
+    for host in [name for name in heaps if name in others]:
+        mib = heaps[host], others[host]
+        if len({heap < COMPRESSED_BELOW_MIB for heap in mib}) > 1:
+            yield (
+                f"RegionServer heaps of {mib[0] / 1024:.0f} and {mib[1] / 1024:.0f} GiB: only one is below "
+                "32 GiB, where the JVM compresses pointers"
+            )
+            return
 
 
 def _drives(topology: Topology) -> set[tuple[str, str]]:
@@ -99,9 +107,11 @@ def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
     return sum(of(virtio_of(topology, node), len(node.disks)) for node in topology.workers)
 
 
-def _heap_mib(topology: Topology) -> int:
-    """The largest heap of a RegionServer; 0 without one."""
-    nodes = [node for node in topology.workers if node.regionservers]
+def _heaps_mib(topology: Topology) -> dict[str, int]:
+    """The heap of a RegionServer on each host that has one."""
     given = topology.variant.configuration, topology.variant.sizing
-    heaps = [daemon_heaps(node, *given)["regionserver"] for node in nodes]
-    return max(heaps, default=0)
+    return {
+        node.host: daemon_heaps(node, *given)["regionserver"]
+        for node in topology.workers
+        if node.regionservers
+    }

@@ -64,9 +64,10 @@ def recovery_points(entry: TestCaseSummary) -> Points:
 
 
 def cpu_points(entry: TestCaseSummary, name: str = "cpu_used") -> Points:
-    """Each build's mean over the hosts, percent; empty if a host lacks a value."""
+    """Each build's mean over the hosts, percent; empty if one of several hosts lacks a value: two that lack
+    one each may lack it in different builds."""
     hosts = [points_of(metric) for metric in entry.metrics if _is_host(metric, name)]
-    if not hosts or len({len(points) for points in hosts}) > 1:
+    if not hosts or (len(hosts) > 1 and {*map(len, hosts)} != {entry.n_builds}):
         return ()
     # arithmetic: busy cores add up, and each host counts once
     return tuple(mean(build) for build in zip(*hosts, strict=True))

@@ -18,7 +18,6 @@ from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
-from density_study.workloads.base.rows import if_all
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
 from density_study.workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
@@ -31,7 +30,7 @@ BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 30
 """Samples in the sparkline."""
 _TAIL_BYTES = 4096
-_FRESH_PERIODS = 5.0
+_FRESH_S = 5.0
 _HEAD_BYTES = 2048
 """Holds the banner and the headers of a dool file."""
 
@@ -39,10 +38,9 @@ _HEAD_BYTES = 2048
 class LiveTrial:
     """Adds to a run's progress what its files show: the trial under way, and first looks at ended trials."""
 
-    def __init__(self, plan: Plan, records: Path, period_s: float) -> None:
+    def __init__(self, plan: Plan, records: Path) -> None:
         self.plan = plan
         self.records = records
-        self.period_s = period_s
         self._of: tuple[object, ...] = ()
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
@@ -63,9 +61,7 @@ class LiveTrial:
             step = seen.current
             is_open = step is not None and step.trial is not None
             self._nodes = (
-                nodes_cpu(self.records / f"{step.trial}{OPEN}", now, self.period_s)
-                if step and is_open
-                else ""
+                nodes_cpu(self.records / f"{step.trial}{OPEN}") if step and is_open else ""
             )
         return replace(
             seen, live=self._line, nodes=self._nodes, looks=self._looks, newest=self._sample
@@ -78,8 +74,7 @@ class LiveTrial:
             return ""
         is_running = seen.activity == "running"
         folder = "raw" if is_running else "logs"
-        record = self.records / f"{step.trial}{OPEN}"
-        latest = self._sample = sample(record, now, folder, self.period_s)
+        latest = self._sample = sample(self.records / f"{step.trial}{OPEN}", now, folder)
         rate = latest.ops_s if latest.ops_s is not None else latest.disk_mib_s
         if self._of != (step.trial, is_running, latest.ops_s is None):  # another quantity
             self._of = (step.trial, is_running, latest.ops_s is None)
@@ -106,20 +101,17 @@ def _is_warming_up(step: Step, latest: Sample) -> bool:
     return latest.elapsed_s is None or latest.elapsed_s < getattr(step.test_case, "warm_up_s", 0.0)
 
 
-def sample(record: Path, now: float, folder: str, period_s: float) -> Sample:
+def sample(record: Path, now: float, folder: str) -> Sample:
     """The newest second in the files of an open record. `folder` holds the clients' output: raw of the
-    measured ones, logs of those that load or warm up. `period_s`: that of the monitors. Files that nobody
-    writes any more are of the past. A sum over hosts is unknown where one of them is."""
+    measured ones, logs of those that load or warm up. Files that nobody writes any more are of the past."""
     clients = [
         row for file in sorted(record.glob(f"{folder}/*.err")) if (row := _status(file, now))
     ]
-    every = [_host(file, now, period_s) for file in sorted(record.glob("monitor/*.dool.csv"))]
-    hosts = [host for host in every if host]
+    hosts = [host for file in sorted(record.glob("monitor/*.dool.csv")) if (host := _host(file))]
     rates = [row.current_ops_s for row in clients if row.current_ops_s is not None]
     used = [host.cpu_used for host in hosts if host.cpu_used is not None]
     waiting = [host.cpu_iowait for host in hosts if host.cpu_iowait is not None]
-    read = [host.disk_read_bytes_s if host else None for host in every]
-    disks = if_all([*read, *(host.disk_write_bytes_s if host else None for host in every)])
+    disks = [(h.disk_read_bytes_s or 0.0) + (h.disk_write_bytes_s or 0.0) for h in hosts]
     return Sample(
         ops_s=sum(rates) if rates else None,
         p99=_slowest(clients),
@@ -130,15 +122,13 @@ def sample(record: Path, now: float, folder: str, period_s: float) -> Sample:
     )
 
 
-def nodes_cpu(record: Path, now: float, period_s: float) -> str:
+def nodes_cpu(record: Path) -> str:
     """'w1 41 %, w2 38 %': CPU of each node's processes in the last round of an open record, in percent of its
     host's cores."""
     shares = {}
     for file in sorted(record.glob("monitor/*.nodecpu.csv")):
         rounds: dict[str, list[NodeCpuSample]] = {}
         try:
-            if not _is_fresh(file, now, period_s):
-                continue
             with _opened(file) as stream:
                 first = stream.readline(_HEAD_BYTES)
             rows = parse_nodecpu(first + _whole_lines(file), file.name).rows
@@ -185,14 +175,10 @@ def _slowest(clients: Sequence[StatusRow]) -> IntervalLatency | None:
     return max(measured, key=lambda latency: latency.p99_us or 0, default=None)
 
 
-def _is_fresh(file: Path, now: float, period_s: float = 1.0) -> bool:
-    return now - file.stat().st_mtime < _FRESH_PERIODS * period_s
-
-
 def _status(file: Path, now: float) -> StatusRow | None:
     """The last row, if it was written just now. None too where the trial ended and its folder was closed."""
     try:
-        if not _is_fresh(file, now):
+        if now - file.stat().st_mtime >= _FRESH_S:
             return None
         rows = parse_status(_whole_lines(file), file.name).rows
     except (ParseError, OSError):
@@ -200,11 +186,9 @@ def _status(file: Path, now: float) -> StatusRow | None:
     return rows[-1] if rows else None
 
 
-def _host(file: Path, now: float, period_s: float) -> HostSample | None:
-    """The last row, read under the file's own headers, if it was written just now."""
+def _host(file: Path) -> HostSample | None:
+    """The last row, read under the file's own headers."""
     try:
-        if not _is_fresh(file, now, period_s):
-            return None
         with _opened(file) as stream:
             head = stream.read(_HEAD_BYTES)
         lines = head.splitlines(keepends=True)

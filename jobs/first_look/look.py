@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from density_study.analysis.report.charts.quantity import quantity
@@ -23,7 +23,7 @@ class FirstLook:
     """rate: in `rate_unit`. p99_ms: that of the slowest operation, which `p99_of` names, with the kind of
     latency. CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why
     the trial is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search.
-    metrics: all numbers, as rows of the table."""
+    metrics: all numbers, as rows of the table; row: that of the trial."""
 
     trial: str
     rate: float | None = None
@@ -37,6 +37,7 @@ class FirstLook:
     flags: tuple[str, ...] = ()
     probe: Probe | None = None
     metrics: tuple[Row, ...] = ()
+    row: Row = field(default_factory=dict)
 
     @property
     def outcome(self) -> str:
@@ -79,6 +80,7 @@ def first_look(record: Path) -> FirstLook:
         flags=judged.flags,
         probe=manifest.probe,
         metrics=tuple(facts.metrics),
+        row=rows.trial,
     )
 
 

@@ -139,12 +139,13 @@ def test_a_topology_survives_json(owned: list[Host], variants: list[Variant]) ->
         assert JSON.validate_json(JSON.dump_json(topology)) == topology
 
 
+def host(memory_mib: int) -> list[Host]:
+    roles = ("master", "worker", "client")
+    return [Host("h", "127.0.0.1", 2, memory_mib, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
+
+
 @given(st.integers(2300, 6000), st.integers(1, 8))
 def test_a_refusal_names_an_amount_that_fits(memory_mib: int, nodes: int) -> None:
-    def host(memory: int) -> list[Host]:
-        roles = ("master", "worker", "client")
-        return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
-
     density = [plain(nodes)]
     try:
         place(host(memory_mib), density, LAYOUT)
@@ -176,10 +177,6 @@ def _amounts(remedy: str) -> tuple[int, int]:
 def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
     memory_mib: int, levels: list[int]
 ) -> None:
-    def host(memory: int) -> list[Host]:
-        roles = ("master", "worker", "client")
-        return [Host("h", "127.0.0.1", 2, memory, (Disk("/a", "flash"),), roles)]  # type: ignore[arg-type]
-
     densities = [plain(level) for level in levels]
     try:
         place(host(memory_mib), densities, LAYOUT)

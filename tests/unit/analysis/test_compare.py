@@ -20,7 +20,7 @@ from density_study.analysis.comparison.history import (
     seen_spread,
     spread_within_repetitions,
 )
-from density_study.analysis.summary.summary import SearchSummary, Summary
+from density_study.analysis.summary.summary import SearchSummary, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.dags.stages.comparison import comparison_lines
@@ -90,6 +90,29 @@ def nights(count: int, spread: float, seed: int) -> list[Summary]:
     ]
 
 
+def test_a_night_that_lost_builds_is_less_certain() -> None:
+    """Its mean varies as one build does, not as those of other nights."""
+    earlier_ones = [nightly(n, spread=0.05) for n in range(1, 20)]
+    for builds, named in ((8, 3), (1, 0)):
+        last = nightly(20, ops_s=85.0, builds=builds, spread=0.05)
+        found = compare(earlier_ones[-10:], last, 0.05, earlier_ones)
+        assert len(found.regressions) == named
+
+
+def test_a_night_without_a_test_case_does_not_hide_it_from_the_next_ones() -> None:
+    """Nor does a night that measured it in another way."""
+    runs = [nightly(n) for n in range(1, 20)]
+    (entry, *others) = runs[-2].test_cases
+    shorter = entry.model_copy(update={"unnamed_knobs": {"duration": 60.0}})
+    last = nightly(20, ops_s=80.0)
+    longer = last.test_cases[0].model_copy(update={"unnamed_knobs": {"duration": 600.0}})
+    last = last.model_copy(update={"test_cases": (longer, *last.test_cases[1:])})
+    for kept in (tuple(others), (shorter, *others)):
+        runs[-2] = runs[-2].model_copy(update={"test_cases": kept})
+        found = compare(runs[-10:], last, 0.05, runs)
+        assert (len(found.regressions), found.not_compared) == (3, ())
+
+
 def test_a_slow_night_is_no_regression() -> None:
     runs = nights(25, 0.05, 1)
     alarms = [
@@ -108,13 +131,17 @@ def test_a_change_near_the_tolerance_is_no_regression() -> None:
     assert sum(map(bool, found)) <= 1
 
 
-def test_a_lower_bound_of_a_search_is_no_value() -> None:
-    runs = [*october(), nightly(1, ops_s=80.0)]
-    entry = runs[-1].test_cases[0]
-    bound = SearchSummary(
+def search_that_ended_early(entry: TestCaseSummary) -> SearchSummary:
+    return SearchSummary(
         test_case=entry.test_case, topology=entry.topology, build="b1", goal="g", unit="ops/s", probes=(),
         answer=None, answer_load=None, rejected_load=None, exact=False, why="out of probes",
     )  # fmt: skip
+
+
+def test_a_lower_bound_of_a_search_is_no_value() -> None:
+    runs = [*october(), nightly(1, ops_s=80.0)]
+    entry = runs[-1].test_cases[0]
+    bound = search_that_ended_early(entry)
     bounded = runs[-1].model_copy(update={"searches": (bound,)})
     assert len(compare(runs[-2:-1], runs[-1], 0.05, runs[:-1]).regressions) == 3
     comparison = compare(runs[-2:-1], bounded, 0.05, runs[:-1])
@@ -292,6 +319,9 @@ def test_the_run_where_a_rate_changed_is_found() -> None:
     assert len(changes) == 3
     assert changes[0].ratio == pytest.approx(0.8, rel=0.05)
     assert compare(runs[4:5], runs[5], 0.05, runs[:5]).change_points == ()  # too few runs
+    bound = search_that_ended_early(runs[0].test_cases[0])
+    bounded = [*runs[:8], *(one.model_copy(update={"searches": (bound,)}) for one in runs[8:])]
+    assert len(change_points(bounded)) == 2
 
 
 def test_changes_are_detected_with_few_false_alarms() -> None:

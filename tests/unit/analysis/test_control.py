@@ -11,6 +11,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
+from density_study.workloads.study.hypotheses import Expectation
 from tests.support.variants import dfsio, noisy, ycsb
 
 MORE = "RegionServers per host: 1 -> 4, each with its own handlers"
@@ -18,10 +19,20 @@ MORE = "RegionServers per host: 1 -> 4, each with its own handlers"
 NODES = "DataNodes and NodeManagers per host: 1 -> 4, one of each per node"
 
 
+EXPECT = Expectation.model_validate(
+    {"name": "dense", "workload": "b", "compare": "vms_per_host", "4_over_0": "> 1.5"}
+)
+
+
 def density(*variants: TestCaseSummary) -> list[Finding]:
     questions = effects.questions(Evidence(variants, 8, Isolation.VM))
     rates = ("density-rate", "density-control-rate")
     return [one for one in decide(list(questions), 8) if one.family in rates]
+
+
+def hypothesis(*variants: TestCaseSummary) -> Finding:
+    (found,) = decide(list(effects.expected(Evidence(variants, 8, Isolation.VM), (EXPECT,))), 8)
+    return found
 
 
 def control(rate: float) -> TestCaseSummary:
@@ -31,8 +42,13 @@ def control(rate: float) -> TestCaseSummary:
 def test_what_regionservers_do_is_no_claim_about_density() -> None:
     bare, dense = ycsb("b", 0, ops_s=noisy(100.0)), ycsb("b", 4, ops_s=noisy(200.0, seed=2))
     plain, controlled = density(bare, control(200.0), dense)
-    assert plain.verdict == "inconclusive" and plain.why.startswith(MORE)
-    assert plain.why.endswith("the comparison with the control variant, which has as many, decides")
+    for one in (plain, hypothesis(bare, control(200.0), dense)):
+        assert one.verdict == "inconclusive" and one.why.startswith(MORE)
+        assert one.why.endswith(
+            "the comparison with the control variant, which has as many, decides"
+        )
+    alone = hypothesis(bare, dense)
+    assert alone.verdict == "confirmed" and any(words.startswith(MORE) for words in alone.declared)
     assert controlled.variants == "4 VMs per host over 4 RegionServers on the bare host"
     assert controlled.verdict == "inconclusive" and controlled.family == "density-control-rate"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from density_study.analysis.findings.unequal_hosts import moved_along, unequal_hosts
-from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.model.configuration import BlockCache, Configuration, Jvm
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.topology import Topology
@@ -79,3 +79,14 @@ def test_heaps_on_both_sides_of_compressed_pointers_are_an_obstacle() -> None:
     (found,) = unequal_hosts(with_memory(ONE, 60_000), with_memory(TWO, 30_000))
     assert "only one is below 32 GiB" in found
     assert unequal_hosts(with_memory(ONE, 90_000), with_memory(TWO, 60_000)) == ()
+    small = [
+        beside_a_large_host(with_memory(one, mib)) for one, mib in ((ONE, 60_000), (TWO, 30_000))
+    ]
+    assert unequal_hosts(*small) == (found,)
+    zgc = {"configuration": Configuration(jvm={"regionserver": Jvm(collector="ZGC")})}
+    assert unequal_hosts(*(with_variant(one, **zgc) for one in small)) == ()  # it compresses none
+
+
+def beside_a_large_host(topology: Topology) -> Topology:
+    large = replace(topology.workers[0], name="large", host="large", memory_mib=120_000)
+    return replace(topology, nodes=(*topology.nodes, large))

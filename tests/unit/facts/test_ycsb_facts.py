@@ -31,6 +31,18 @@ def test_a_client_that_reported_nothing_leaves_its_work_unknown() -> None:
         assert (found["work_share"], found["rate_error"]) == (share, 0.0 if share else None)
 
 
+def test_a_client_does_not_stand_still_while_its_collector_works_beside_it() -> None:
+    """YCSB adds up what ZGC and Shenandoah do in pauses and between them."""
+    printed = summary(3000, 30.0) + [
+        {"client": "ycsb-1", "operation": f"TOTAL_GC_TIME{name}", "measure": "Time", "value": value}
+        for name, value in (("_ZGC_Minor_Cycles", 4000), ("_ZGC_Major_Cycles", 2000),
+                            ("_ZGC_Minor_Pauses", 30), ("", 6030), ("_%_ZGC_Minor_Cycles", 13.3))
+    ]  # fmt: skip
+    clients = [{"client": "ycsb-1", "operations_asked": 3000}]
+    rows = made_rows(RUN, {"clients": clients, "ycsb_summary": printed})
+    assert work_checks(rows, whole_runs(rows))["client_gc_share"] == pytest.approx(0.001)
+
+
 def test_the_worst_latency_of_a_fault_comes_after_it() -> None:
     """A pause in the ramp-up is none of its doing."""
     histograms = [

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from density_study.jobs.facts.trial import trial_facts
 from density_study.jobs.first_look.look import FirstLook, first_look
+from density_study.jobs.first_look.test_cases_so_far import test_cases_so_far as so_far
+from density_study.workloads.planning.plan import read_plan
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.rows.record_rows import record_rows
 from tests.support.records.factory import RUN, RunFactory
@@ -53,6 +57,23 @@ def test_a_write_that_ends_in_memory_is_flagged(
     seen = looked(factory, truth)
     assert seen.verdict == "valid"
     assert any("still in memory" in flag for flag in seen.flags) == flagged
+
+
+@pytest.mark.parametrize(
+    ("backward_ms", "counted"), [(2100, {"random", "backward"}), (3000, set())]
+)
+def test_reads_that_disagree_do_not_decide_when_a_run_ends(
+    factory: RunFactory, backward_ms: int, counted: set[str]
+) -> None:
+    """The analysis does not count them either: each is sound by itself, and caching is suspected."""
+    for mode, ms in (("random", 2000), ("backward", backward_ms)):
+        truth = factory.dfsio(BUILD, mode)
+        truth.streams = [(size, ms) for size, _ in truth.streams]
+    records = factory.close() / "records"
+    plan = read_plan(records.parent / "plan.json")
+    study = SimpleNamespace(test_cases=lambda: [one.test_case for one in factory.truths])
+    run: Any = SimpleNamespace(records=records, plan=plan, study=study)
+    assert {entry.mode for entry in so_far(run)} == counted
 
 
 def test_failed_operations_make_it_invalid(factory: RunFactory) -> None:

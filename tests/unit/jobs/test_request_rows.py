@@ -10,6 +10,8 @@ from density_study.analysis.validity.judge import judge
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.rows.raw.counter_rows import region_rows, request_row
+from density_study.workloads.ycsb.test_case import YcsbTestCase
+from tests.support.topologies import local
 
 EMPTY = {"busiest_server": None, "busiest_region_share": None}
 
@@ -24,9 +26,11 @@ def state(*requests: int, spare: bool = False) -> dict[str, Any]:
                                                       zip(servers, halves, strict=False)]}}  # fmt: skip
 
 
-def row(before: dict[str, Any], after: dict[str, Any], fault: Any = None) -> dict[str, Any]:
+def row(before: dict[str, Any], after: dict[str, Any], **more: Any) -> dict[str, Any]:
     states = {"state_before": before, "state_after": after}
-    return request_row(Manifest.model_construct(**states, fault=fault))
+    test_case = YcsbTestCase(mix="c", records=1000, threads=8, duration_s=60.0)
+    whole = {"fault": None, "topology": local(), "test_case": test_case, **more}
+    return request_row(Manifest.model_construct(**states, **whole))
 
 
 @pytest.mark.parametrize(
@@ -44,9 +48,14 @@ def test_the_busiest_is_compared_with_the_mean(
     assert row(state(*before), state(*after)) == found
 
 
-def test_a_server_without_regions_of_the_table_gets_no_requests() -> None:
-    found = row(state(0, 0, spare=True), state(600, 600, spare=True))
-    assert found["busiest_server"] == 1.0
+def test_servers_are_hot_beside_one_without_regions() -> None:
+    """But the table of a noisy neighbour's victim is on one node, and who may serve it in a cluster of others
+    is theirs to say."""
+    states = state(0, 0, spare=True), state(600, 600, spare=True)
+    assert row(*states)["busiest_server"] == 1.5
+    victim = YcsbTestCase(mix="c", records=1000, threads=8, duration_s=60.0, neighbour_threads=8)
+    assert row(*states, test_case=victim)["busiest_server"] == 1.0
+    assert row(*states, topology=None)["busiest_server"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -63,7 +72,7 @@ def test_what_cannot_be_known_is_null(before: tuple[int, ...], after: tuple[int,
 
 def test_a_fault_and_another_store_have_none() -> None:
     fault = InjectedFault.model_construct()
-    assert row(state(0, 0), state(900, 900), fault) == EMPTY
+    assert row(state(0, 0), state(900, 900), fault=fault) == EMPTY
     assert row({"store": {}}, {"store": {}}) == EMPTY
 
 

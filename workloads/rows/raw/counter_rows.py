@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from density_study.cluster.model.topology import Topology
 from density_study.workloads.record.manifest import Manifest
 
 Row = dict[str, Any]
@@ -31,12 +32,22 @@ def request_row(manifest: Manifest) -> Row:
     )
     # a server that was killed took its counters along
     known = bool(before and after) and manifest.fault is None
-    servers = _increase(before["servers"], after["servers"]) if known else None
-    regions = _increase(before["regions"], after["regions"]) if known else None
+    servers = regions = None
+    if known:
+        servers = _increase(*(_servers(manifest, state) for state in (before, after)))
+        regions = _increase(before["regions"], after["regions"])
     return {
         "busiest_server": max(servers) * len(servers) / sum(servers) if servers else None,
         "busiest_region_share": max(regions) / sum(regions) if regions else None,
     }
+
+
+def _servers(manifest: Manifest, state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those that should share the requests: an idle one makes the others hot. But a noisy neighbour's victim
+    has its table on one node, and servers of others may be closed to it."""
+    is_whole = manifest.test_case.summary_fields().get("neighbour") is None
+    every = is_whole and isinstance(manifest.topology, Topology)
+    return [one for one in state["servers"] if every or one["regions"]]
 
 
 def region_rows(manifest: Manifest) -> Iterator[Row]:
@@ -67,12 +78,9 @@ def _requests(counters: Mapping[str, Any]) -> int:
 def _increase(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
 ) -> list[int] | None:
-    """Requests to each server that has regions of the table, or to each region. None if one of them is new or
-    gone, its counters were reset, or there were too few requests to show how they are spread."""
-    first, last = (
-        {one["name"]: _requests(one) for one in state if one.get("regions", 1)}
-        for state in (before, after)
-    )
+    """Requests to each server or region. None if one of them is new or gone, its counters were reset, or
+    there were too few requests to show how they are spread."""
+    first, last = ({one["name"]: _requests(one) for one in state} for state in (before, after))
     if first.keys() != last.keys():
         return None
     found = [last[name] - first[name] for name in last]

@@ -20,9 +20,9 @@ from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_M
 from density_study.workloads.ycsb.output.summary import (
     COUNTS,
     GC_MEASURE,
-    GC_TIME,
     RETURN,
     SUCCESSES,
+    stood_still,
 )
 
 
@@ -49,7 +49,13 @@ def whole_runs(rows: Rows) -> Mapping[str, WholeRun]:
 
 def _whole_run(summary: Sequence[Row]) -> WholeRun:
     run_ms = _printed(summary, "OVERALL", "RunTime")
-    gc_ms = _printed(summary, GC_TIME, GC_MEASURE)
+    gc_ms = stood_still(
+        {
+            row["operation"]: row["value"]
+            for row in summary
+            if row["measure"] == GC_MEASURE and row["value"] is not None
+        }
+    )
     returns = [
         (row["measure"].removeprefix(RETURN), row["value"])
         for row in summary

@@ -26,8 +26,11 @@ _NO_VALUE = frozenset(
 )
 _JAVA_DOUBLE = re.compile(r"[0-9]+\.0|[0-9]\.[0-9]+E[0-9]{1,2}")
 RETURN = "Return="
-GC_TIME, GC_MEASURE = "TOTAL_GC_TIME", "Time"
-"""Name and measure of the time, in ms, in which the client's JVM stood still to collect garbage."""
+GC_TIME, GC_PERCENT, GC_MEASURE = "TOTAL_GC_TIME", "TOTAL_GC_TIME_%", "Time"
+"""Names, in ms and as a share of the run, and measure of the time in which the client's JVM collected
+garbage."""
+_BESIDE = "_Cycles"
+"""Ends the names of ZGC's and Shenandoah's time in which the JVM worked on: `TOTAL_GC_TIME_ZGC_Cycles`."""
 COUNTS = ("Operations", "Total Operations")
 """Measures that count operations that succeeded; the second is that of measurement type `raw`."""
 SUCCESSES = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
@@ -152,6 +155,15 @@ def overall(rows: Iterable[SummaryRow]) -> Overall | None:
     if "RunTime" not in found or "Throughput" not in found:
         return None
     return Overall(found["RunTime"], found["Throughput"])
+
+
+def stood_still(printed: Mapping[str, float], name: str = GC_TIME) -> float | None:
+    """How long the JVM stood still to collect garbage. `printed`: values of GC_MEASURE by their names;
+    `name`: GC_TIME or GC_PERCENT. None: not printed."""
+    if name not in printed:
+        return None
+    parts = (one for one in printed if one.startswith(f"{name}_") and one.endswith(_BESIDE))
+    return printed[name] - sum(printed[one] for one in parts if ("%" in one) == ("%" in name))
 
 
 def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:

@@ -244,4 +244,4 @@ def test_what_is_left_out_of_a_summary_changes_no_trend_and_no_number(name: str)
 
 def of_numbers(key: tuple[str, str], every: list[Summary]) -> list[tuple[object, ...]]:
     found = numbers(key, every[:-1], every[-1], NOTHING)
-    return [(one.id, one.measure, one.course, one.points) for one in found]
+    return [(one.id, one.measure, one.course) for one in found]
