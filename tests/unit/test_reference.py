@@ -74,6 +74,7 @@ def test_the_sample_report_decides_its_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sample, "PAGE", tmp_path / "sample.html")
+    monkeypatch.setattr("sys.argv", ["sample"])
     sample.main()
     text = sample.PAGE.read_text(encoding="utf-8")
     assert (
