@@ -210,7 +210,10 @@ def _outlying(question: Question) -> str:
         for variant in (question.first, question.later)
         if (ratio := outlying(variant)) is not None
     ]
-    found = " and ".join(f"{ratio:.2f}x the median of its variant" for ratio in far)
+    found = " and ".join(
+        f"{abs(ratio - 1):.0%} {'above' if ratio > 1 else 'below'} the median of its variant"
+        for ratio in far
+    )
     return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
 
 
