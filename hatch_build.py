@@ -25,26 +25,32 @@ class Version(MetadataHookInterface):
 
 def version_of(root: Path) -> str:
     """0.2.0 at the tag v0.2.0; 0.2.0.post3+g1a2b3c4 three commits later; 0.0.0.post9+g1a2b3c4 without a tag.
-    A source archive has its version in PKG-INFO; elsewhere it is unknown."""
+    A source archive has its version in PKG-INFO; elsewhere, and where git does not answer, it is unknown."""
     archived = root / "PKG-INFO"
     if archived.is_file():
         found = re.search(r"^Version: (.+)$", archived.read_text(encoding="utf-8"), re.M)
         return found[1] if found else UNKNOWN
     if not (root / ".git").exists():  # another project's repository may lie around it
         return UNKNOWN
-    tag, _, later = _git(root, "describe", "--tags", "--match", "v[0-9]*", "--long").partition("-")
-    number, _, commit = later.partition("-")
-    if not tag:
-        tag, number = "v0.0.0", _git(root, "rev-list", "--count", "HEAD")
-        commit = f"g{_git(root, 'rev-parse', '--short', 'HEAD')}"
+    described = _git(root, "describe", "--tags", "--match", "v[0-9]*", "--long")
+    if not described:
+        number = _git(root, "rev-list", "--count", "HEAD")
+        if not number:
+            return UNKNOWN
+        described = f"v0.0.0-{number}-g{_git(root, 'rev-parse', '--short', 'HEAD')}"
+    tag, number, commit = described.rsplit("-", 2)  # a tag may have a dash: v0.3.0-rc1
     return tag[1:] if number == "0" else f"{tag[1:]}.post{number}+{commit}"
 
 
 def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ("git", *arguments), cwd=root, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() if done.returncode == 0 else ""
+    """Its answer; empty if it has none, or is not installed."""
+    try:
+        done = subprocess.run(
+            ("git", *arguments), cwd=root, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
 
 
 class Build(BuildHookInterface):  # type: ignore[type-arg]

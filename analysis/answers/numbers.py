@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
+from density_study.workloads.base.rows import OPS_S
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.study.registry import kind_of
 
 PACED = "clients were held to a target rate, so that the rate is no result"
 NO_INTERVAL = "no interval: the number is in the report, and answers nothing"
@@ -44,7 +44,9 @@ def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[
         verdict = _verdict(summary, entry)
         for one in entry.metrics:
             if metric.casefold() in one.name:
-                yield _quoted(entry, one, f"{verdict}{_paced(entry, one)}")
+                # also the rate of each client, and what a rate costs
+                is_set = entry.target_ops_s is not None and one.unit.startswith(OPS_S)
+                yield _quoted(entry, one, f"{verdict}; {PACED}" if is_set else verdict)
 
 
 def _quoted(entry: TestCaseSummary, one: Metric, verdict: str) -> Quoted:
@@ -65,11 +67,6 @@ def _quoted(entry: TestCaseSummary, one: Metric, verdict: str) -> Quoted:
         n=one.n,
         verdict=verdict if whole else f"{verdict}; {NO_INTERVAL}",
     )
-
-
-def _paced(entry: TestCaseSummary, one: Metric) -> str:
-    is_rate = one.name == kind_of(entry.workload).rate
-    return f"; {PACED}" if is_rate and entry.target_ops_s is not None else ""
 
 
 def _verdict(summary: Summary, entry: TestCaseSummary) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.atomic import locked, write_text
 from density_study.cluster.state.plain_file import read_plain, why_unread
 from density_study.workloads.base.values import Frozen
 
@@ -85,15 +85,18 @@ def read_acknowledged(study_folder: Path) -> Acknowledged:
 
 def acknowledge(study_folder: Path, new: Sequence[Known]) -> Acknowledged:
     """Add numbers, and write the file. One that is there already, of the same run, is replaced; it keeps its
-    effect. Without owner and ticket it is no longer open."""
-    known = read_acknowledged(study_folder).known
-    before = {(one.number, one.run): one.effect for one in known}
-    new = [
-        one.model_copy(update={"effect": before.get((one.number, one.run), one.effect)})
-        for one in new
-    ]
-    mine = {(one.number, one.run) for one in new}
-    kept = (k for k in known if (k.number, k.run) not in mine)
-    found = Acknowledged(known=(*kept, *new))
-    write_text(study_folder / FILE, found.model_dump_json(indent=2) + "\n")
+    effect. Without owner and ticket it is no longer open. One process at a time."""
+    lock = study_folder / f".{FILE}.lock"
+    with locked(lock):
+        known = read_acknowledged(study_folder).known
+        before = {(one.number, one.run): one.effect for one in known}
+        new = [
+            one.model_copy(update={"effect": before.get((one.number, one.run), one.effect)})
+            for one in new
+        ]
+        mine = {(one.number, one.run) for one in new}
+        kept = (k for k in known if (k.number, k.run) not in mine)
+        found = Acknowledged(known=(*kept, *new))
+        write_text(study_folder / FILE, found.model_dump_json(indent=2) + "\n")
+        lock.unlink()  # another user of the folder could not open it
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +50,21 @@ def describe_disk(path: str) -> dict[str, Any]:
 def describe_guest_host(folders: Sequence[str], bridge: str) -> dict[str, Any]:
     """For a host of VMs: which of the folders are neither there nor on a disk of their own, whether there is
     the bridge, why there can be no KVM (empty: nothing is known against it), and the number of free huge
-    pages by their size in KiB."""
+    pages by their size in KiB, and those of a NUMA node by its number too: 2048 and 0/2048."""
     return {
         "missing": [folder for folder in folders if not _is_place(Path(folder))],
         "bridge": not bridge or Path("/sys/class/net", bridge, "bridge").is_dir(),
         "no_kvm": _no_kvm(),
-        "huge_pages": {
-            folder.name.removeprefix("hugepages-").removesuffix("kB"): _free_pages(folder)
-            for folder in HUGE_PAGES.glob("hugepages-*kB")
-        },
+        "huge_pages": dict(_huge_pages()),
     }
+
+
+def _huge_pages() -> Iterator[tuple[str, int]]:
+    for folder in HUGE_PAGES.glob("hugepages-*kB"):
+        kib = folder.name.removeprefix("hugepages-").removesuffix("kB")
+        yield kib, _free_pages(folder)
+        for free in (SYSTEM / "node").glob(f"node[0-9]*/hugepages/{folder.name}/free_hugepages"):
+            yield f"{free.parts[-4].removeprefix('node')}/{kib}", int(free.read_text())
 
 
 def _free_pages(folder: Path) -> int:

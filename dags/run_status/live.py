@@ -18,6 +18,7 @@ from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.base.rows import if_all
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
 from density_study.workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
@@ -30,7 +31,7 @@ BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 30
 """Samples in the sparkline."""
 _TAIL_BYTES = 4096
-_FRESH_S = 5.0
+_FRESH_PERIODS = 5.0
 _HEAD_BYTES = 2048
 """Holds the banner and the headers of a dool file."""
 
@@ -38,9 +39,10 @@ _HEAD_BYTES = 2048
 class LiveTrial:
     """Adds to a run's progress what its files show: the trial under way, and first looks at ended trials."""
 
-    def __init__(self, plan: Plan, records: Path) -> None:
+    def __init__(self, plan: Plan, records: Path, period_s: float) -> None:
         self.plan = plan
         self.records = records
+        self.period_s = period_s
         self._of: tuple[object, ...] = ()
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
@@ -61,7 +63,9 @@ class LiveTrial:
             step = seen.current
             is_open = step is not None and step.trial is not None
             self._nodes = (
-                nodes_cpu(self.records / f"{step.trial}{OPEN}") if step and is_open else ""
+                nodes_cpu(self.records / f"{step.trial}{OPEN}", now, self.period_s)
+                if step and is_open
+                else ""
             )
         return replace(
             seen, live=self._line, nodes=self._nodes, looks=self._looks, newest=self._sample
@@ -74,7 +78,8 @@ class LiveTrial:
             return ""
         is_running = seen.activity == "running"
         folder = "raw" if is_running else "logs"
-        latest = self._sample = sample(self.records / f"{step.trial}{OPEN}", now, folder)
+        record = self.records / f"{step.trial}{OPEN}"
+        latest = self._sample = sample(record, now, folder, self.period_s)
         rate = latest.ops_s if latest.ops_s is not None else latest.disk_mib_s
         if self._of != (step.trial, is_running, latest.ops_s is None):  # another quantity
             self._of = (step.trial, is_running, latest.ops_s is None)
@@ -101,17 +106,20 @@ def _is_warming_up(step: Step, latest: Sample) -> bool:
     return latest.elapsed_s is None or latest.elapsed_s < getattr(step.test_case, "warm_up_s", 0.0)
 
 
-def sample(record: Path, now: float, folder: str) -> Sample:
+def sample(record: Path, now: float, folder: str, period_s: float) -> Sample:
     """The newest second in the files of an open record. `folder` holds the clients' output: raw of the
-    measured ones, logs of those that load or warm up. Files that nobody writes any more are of the past."""
+    measured ones, logs of those that load or warm up. `period_s`: that of the monitors. Files that nobody
+    writes any more are of the past. A sum over hosts is unknown where one of them is."""
     clients = [
         row for file in sorted(record.glob(f"{folder}/*.err")) if (row := _status(file, now))
     ]
-    hosts = [host for file in sorted(record.glob("monitor/*.dool.csv")) if (host := _host(file))]
+    every = [_host(file, now, period_s) for file in sorted(record.glob("monitor/*.dool.csv"))]
+    hosts = [host for host in every if host]
     rates = [row.current_ops_s for row in clients if row.current_ops_s is not None]
     used = [host.cpu_used for host in hosts if host.cpu_used is not None]
     waiting = [host.cpu_iowait for host in hosts if host.cpu_iowait is not None]
-    disks = [(h.disk_read_bytes_s or 0.0) + (h.disk_write_bytes_s or 0.0) for h in hosts]
+    read = [host.disk_read_bytes_s if host else None for host in every]
+    disks = if_all([*read, *(host.disk_write_bytes_s if host else None for host in every)])
     return Sample(
         ops_s=sum(rates) if rates else None,
         p99=_slowest(clients),
@@ -122,13 +130,15 @@ def sample(record: Path, now: float, folder: str) -> Sample:
     )
 
 
-def nodes_cpu(record: Path) -> str:
+def nodes_cpu(record: Path, now: float, period_s: float) -> str:
     """'w1 41 %, w2 38 %': CPU of each node's processes in the last round of an open record, in percent of its
     host's cores."""
     shares = {}
     for file in sorted(record.glob("monitor/*.nodecpu.csv")):
         rounds: dict[str, list[NodeCpuSample]] = {}
         try:
+            if not _is_fresh(file, now, period_s):
+                continue
             with _opened(file) as stream:
                 first = stream.readline(_HEAD_BYTES)
             rows = parse_nodecpu(first + _whole_lines(file), file.name).rows
@@ -175,10 +185,14 @@ def _slowest(clients: Sequence[StatusRow]) -> IntervalLatency | None:
     return max(measured, key=lambda latency: latency.p99_us or 0, default=None)
 
 
+def _is_fresh(file: Path, now: float, period_s: float = 1.0) -> bool:
+    return now - file.stat().st_mtime < _FRESH_PERIODS * period_s
+
+
 def _status(file: Path, now: float) -> StatusRow | None:
     """The last row, if it was written just now. None too where the trial ended and its folder was closed."""
     try:
-        if now - file.stat().st_mtime >= _FRESH_S:
+        if not _is_fresh(file, now):
             return None
         rows = parse_status(_whole_lines(file), file.name).rows
     except (ParseError, OSError):
@@ -186,9 +200,11 @@ def _status(file: Path, now: float) -> StatusRow | None:
     return rows[-1] if rows else None
 
 
-def _host(file: Path) -> HostSample | None:
-    """The last row, read under the file's own headers."""
+def _host(file: Path, now: float, period_s: float) -> HostSample | None:
+    """The last row, read under the file's own headers, if it was written just now."""
     try:
+        if not _is_fresh(file, now, period_s):
+            return None
         with _opened(file) as stream:
             head = stream.read(_HEAD_BYTES)
         lines = head.splitlines(keepends=True)

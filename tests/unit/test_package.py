@@ -91,7 +91,9 @@ print(density_study.cluster.__file__)
     assert Path(done.stdout.strip()).resolve() == checkout / "cluster" / "__init__.py", done.stderr
 
 
-def test_the_version_is_that_of_the_git_tag(tmp_path: Path) -> None:
+def test_the_version_is_that_of_the_git_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def git(*arguments: str) -> None:
         names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
         subprocess.run(["git", *names, *arguments], cwd=tmp_path, capture_output=True, check=True)
@@ -104,6 +106,12 @@ def test_the_version_is_that_of_the_git_tag(tmp_path: Path) -> None:
     assert version_of(tmp_path) == "0.2.0"
     git("commit", "--allow-empty", "-m", "later")
     assert re.fullmatch(r"0\.2\.0\.post1\+g[0-9a-f]{7,}", version_of(tmp_path))
+    git("tag", "v0.3.0-rc1")
+    assert version_of(tmp_path) == "0.3.0-rc1", "as installers read 0.3.0rc1"
+    git("commit", "--allow-empty", "-m", "later still")
+    assert re.fullmatch(r"0\.3\.0-rc1\.post1\+g[0-9a-f]{7,}", version_of(tmp_path))
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert version_of(tmp_path) == "0.0.0+unknown", "no git"
     inside = tmp_path / "archive"
     inside.mkdir()
     assert version_of(inside) == "0.0.0+unknown", "the repository around it is another's"

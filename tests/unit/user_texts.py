@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from docs.generator.cli_page import commands
 from docs.generator.pages import pages
@@ -65,9 +66,24 @@ def _files(*suffixes: str) -> Iterator[tuple[str, str]]:
             yield path.relative_to(CHECKOUT).as_posix(), path.read_text(encoding="utf-8")
 
 
+class _Module(NamedTuple):
+    documentation: str
+    strings: str
+    errors: str
+
+
 @cache
-def _modules() -> list[tuple[str, ast.Module]]:
-    return [(name, ast.parse(text)) for name, text in _files(".py")]
+def _modules() -> dict[str, _Module]:
+    """No syntax tree is kept: the garbage collector would visit millions of nodes again and again."""
+    return {name: _read(ast.parse(text)) for name, text in _files(".py")}
+
+
+def _read(tree: ast.Module) -> _Module:
+    stated = list(_stated(tree))
+    public = (_dedented(str(node.value)) for is_public, node in stated if is_public)
+    literals = _literals(tree, {node for _, node in stated})
+    texts = (text for text in literals if WORDS.search(text))
+    return _Module("\n\n".join(public), "\n\n".join(texts), "\n".join(_errors(tree)))
 
 
 def _is_text(node: ast.AST | None) -> bool:
@@ -114,11 +130,21 @@ def _literals(tree: ast.AST, left_out: set[ast.AST]) -> Iterator[str]:
             left.extend(ast.iter_child_nodes(node))
 
 
+def _errors(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and ERRORS.fullmatch(node.func.id)
+        ):
+            for argument in (*node.args, *(k.value for k in node.keywords)):
+                yield from map(_literal, ast.walk(argument))
+
+
 def _docstrings() -> Iterator[tuple[str, str]]:
     """By file, what documents its module and its public classes, functions and values."""
-    for name, tree in _modules():
-        texts = [str(node.value) for public, node in _stated(tree) if public]
-        yield f"docstrings of {name}", "\n\n".join(map(_dedented, texts))
+    for name, module in _modules().items():
+        yield f"docstrings of {name}", module.documentation
 
 
 def _dedented(text: str) -> str:
@@ -128,9 +154,7 @@ def _dedented(text: str) -> str:
 
 def _strings() -> Iterator[tuple[str, str]]:
     """By file, each string that is a text: messages, warnings, descriptions of keys, words of reports."""
-    for name, tree in _modules():
-        texts = _literals(tree, {node for _, node in _stated(tree)})
-        yield name, "\n\n".join(text for text in texts if WORDS.search(text))
+    yield from ((name, module.strings) for name, module in _modules().items())
     for name, text in _files(".js"):
         texts = (first or second for first, second in LITERALS.findall(text))
         yield name, "\n\n".join(text for text in texts if WORDS.search(text))
@@ -146,23 +170,9 @@ def _values(value: object) -> Iterator[str]:
             yield from _values(inner)
 
 
-@cache
 def errors() -> dict[str, str]:
     """By file, the literal text in the arguments of every raised error."""
-    found = {}
-    for name, tree in _modules():
-        calls = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and ERRORS.fullmatch(node.func.id)
-        ]
-        arguments = [
-            part for call in calls for part in (*call.args, *(k.value for k in call.keywords))
-        ]
-        found[name] = "\n".join(_literal(part) for one in arguments for part in ast.walk(one))
-    return found
+    return {name: module.errors for name, module in _modules().items()}
 
 
 @cache

@@ -7,8 +7,11 @@ names none: who sends a study must not choose what runs. All of them run outside
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -49,7 +52,7 @@ def tell(moment: Moment) -> None:
     for name, hook in values_of("hook", Hook):
         try:
             hook.called(moment)
-        except Exception as error:  # code of others may fail in any way
+        except (Exception, SystemExit) as error:  # code of others may fail in any way
             why = str(error) or type(error).__name__
             raise _failed(moment, why, f"entry point {name}") from error
     if program := setting("hook"):
@@ -57,21 +60,31 @@ def tell(moment: Moment) -> None:
 
 
 def _run(program: Path, moment: Moment) -> None:
-    """Its arguments are the values of the moment, in their order."""
+    """Its arguments are the values of the moment, in their order. What it leaves in the background may go
+    on, which would keep a pipe open; past the limit all of it is killed."""
     check_owner(program)
-    try:
-        done = subprocess.run(
-            [str(program), *asdict(moment).values()],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            env=cleaned(os.environ), timeout=LIMIT_S, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise _failed(moment, f"it took more than {LIMIT_S:.0f} s", str(program)) from error
-    except OSError as error:
-        raise _failed(moment, error.strerror or str(error), str(program)) from error
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()[-_MOST_LETTERS:]
-        raise _failed(moment, f"exit code {done.returncode}: {said}", str(program))
+    with tempfile.TemporaryFile() as output:
+        try:
+            started = subprocess.Popen(
+                [str(program), *asdict(moment).values()],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                env=cleaned(os.environ), start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise _failed(moment, error.strerror or str(error), str(program)) from error
+        try:
+            code = started.wait(LIMIT_S)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise _failed(moment, f"it took more than {LIMIT_S:.0f} s", str(program)) from error
+        if code != 0:
+            output.seek(max(0, output.seek(0, os.SEEK_END) - 4 * _MOST_LETTERS))
+            words = output.read().decode(errors="replace").strip()[-_MOST_LETTERS:]
+            raise _failed(moment, f"exit code {code}: {words}", str(program))
 
 
 def _failed(moment: Moment, why: str, where: str) -> StudyError:

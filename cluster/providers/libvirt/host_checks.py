@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -12,6 +13,7 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.providers.libvirt.guests import Guest
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.provider import FreeResources
 from density_study.cluster.providers.ssh.acting import Act, act_on
@@ -29,14 +31,15 @@ def free_on_hosts(topology: Topology) -> Mapping[str, FreeResources]:
         folders = [*(disk.path for disk in host.disks), host.vms.images]
         memory_mib: int = act("available-memory-mib")
         if huge_kib := host.vms.huge_kib:  # which no other program can have
-            memory_mib += _free_pages(_facts(host, act), huge_kib) * huge_kib // 1024
+            memory_mib += _free_pages(_facts(host, act), f"{huge_kib}") * huge_kib // 1024
         return FreeResources.of(memory_mib, act("free-disks", folders))
 
     return on_all(_asked(topology), free)
 
 
-def check_hosts(topology: Topology) -> None:
-    """InputError for a drive that is not mounted, and for a bridge or huge pages that a host lacks."""
+def check_hosts(topology: Topology, everyone: Sequence[Guest]) -> None:
+    """InputError for a drive that is not mounted, and for a bridge or huge pages that a host lacks.
+    `everyone`: the guests of the topology."""
 
     def check(_: str, host: Host) -> None:
         act = act_on(host)
@@ -56,28 +59,37 @@ def check_hosts(topology: Topology) -> None:
                 "make it and join the host's network card to it, or name another one (ip link show type "
                 "bridge).",
             )
-        _check_huge_pages(topology, host, facts)
+        _check_huge_pages(host, facts, [one for one in everyone if one.host == host])
 
     on_all(_asked(topology), check)
 
 
-def _check_huge_pages(topology: Topology, host: Host, facts: Mapping[str, Any]) -> None:
-    if host.vms is None or not (kib := host.vms.huge_kib) or not topology.variant.vms_per_host:
+def _check_huge_pages(host: Host, facts: Mapping[str, Any], here: Sequence[Guest]) -> None:
+    """A pinned guest has memory only of its NUMA nodes."""
+    if host.vms is None or not (kib := host.vms.huge_kib):
         return
-    guests_mib = (one.memory_mib + GUEST_OS_MIB for one in topology.nodes if one.host == host.name)
-    needed, free = sum(ceil(mib * 1024 / kib) for mib in guests_mib), _free_pages(facts, kib)
-    if free < needed:
-        raise InputError(
-            f"{free} huge pages of {kib} KiB are free; its guests need {needed}.",
-            f"host {host.name!r}, key vms.huge_pages",
-            f"reserve {needed - free} more, best at boot: as root, raise the number in "
-            f"/sys/kernel/mm/hugepages/hugepages-{kib}kB/nr_hugepages; or remove huge_pages.",
-            ("vms", "huge_pages"),
-        )
+    needed = Counter[str]()
+    for guest in here:
+        pages = (guest.node.memory_mib + GUEST_OS_MIB) * 1024 / kib
+        needed[f"{kib}"] += ceil(pages)
+        for own in guest.vcpus.numa:
+            needed[f"{own.number}/{kib}"] += ceil(pages / len(guest.vcpus.numa))
+    for place, number in needed.items():
+        node, _, _ = place.rpartition("/")
+        if (free := _free_pages(facts, place)) < number:
+            folder = f"devices/system/node/node{node}" if node else "kernel/mm"
+            raise InputError(
+                f"{free} huge pages of {kib} KiB are free{node and f' on NUMA node {node}'}; its guests need "
+                f"{number}.",
+                f"host {host.name!r}, key vms.huge_pages",
+                f"reserve {number - free} more, best at boot: as root, raise the number in "
+                f"/sys/{folder}/hugepages/hugepages-{kib}kB/nr_hugepages; or remove huge_pages.",
+                ("vms", "huge_pages"),
+            )
 
 
-def _free_pages(facts: Mapping[str, Any], kib: int) -> int:
-    return int(facts["huge_pages"].get(str(kib), 0))
+def _free_pages(facts: Mapping[str, Any], place: str) -> int:
+    return int(facts["huge_pages"].get(place, 0))
 
 
 def check_unused(topology: Topology) -> None:

@@ -106,7 +106,7 @@ class LibvirtProvider(Provider[Topology]):
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
         yield (
             f"drives, bridge and huge pages of hosts of {topology.name}",
-            partial(check_hosts, topology),
+            lambda: check_hosts(topology, guests(Site(Path(), tag), topology, _cpus(topology))),
         )
 
     def doctor_checks(self, topology: Topology) -> Iterator[NamedCheck]:

@@ -45,7 +45,7 @@ def test_a_damaged_summary_is_an_error_or_numbers_of_json(how: str, tmp_path: Pa
             assert how not in NUMBERS and error.remedy
             continue
         json.loads(to_json(answer), parse_constant=_refuse)
-    (line,) = tools.list_runs()
+    (line,) = tools.list_runs().runs
     assert (line.main_answer is None) == (how not in NUMBERS)
 
 
@@ -69,5 +69,5 @@ def test_a_summary_with_a_text_like_a_book_is_not_read(key: str, tmp_path: Path)
     whole(tmp_path, nightly(1).model_copy(update={key: "x" * 2**20}))
     with pytest.raises(StudyError, match="a text in it has more than"):
         Tools(tmp_path).findings(run_id(1))
-    (line,) = Tools(tmp_path).list_runs()
+    (line,) = Tools(tmp_path).list_runs().runs
     assert line.main_answer is None and line.why

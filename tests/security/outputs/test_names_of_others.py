@@ -63,7 +63,7 @@ def test_an_agent_still_sees_the_other_runs(runs: Path) -> None:
         ("s", "\x1b[2J"),
     ):
         craft(runs / study_name / name)
-    lines = Tools(runs).list_runs()
+    lines = Tools(runs).list_runs().runs
     assert len(lines) == 5 and run_id(1) in {line.run for line in lines}
     assert not {"\x1b", "\udcff"} & set(to_json(lines).decode())
 

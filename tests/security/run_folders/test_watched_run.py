@@ -39,6 +39,6 @@ def test_what_is_no_plain_file_shows_nothing(name: str, how: str, tmp_path: Path
     path.parent.mkdir(parents=True)
     HOSTILE[how](path)
     now = os.lstat(path).st_mtime
-    seen = sample(tmp_path, now, "raw")
+    seen = sample(tmp_path, now, "raw", 1.0)
     assert seen.ops_s is None and seen.cpu_used_percent is None
-    assert nodes_cpu(tmp_path) == ""
+    assert nodes_cpu(tmp_path, now, 1.0) == ""

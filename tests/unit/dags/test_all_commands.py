@@ -174,3 +174,9 @@ def test_an_unanswered_question_is_bad_input(called: Any, monkeypatch: pytest.Mo
     with open(os.devnull) as nothing:  # noqa: PTH123
         monkeypatch.setattr(sys, "stdin", nothing)
         assert called("init")[0] == 2
+
+
+def test_a_choice_that_does_not_exist_is_reported_in_plain_words(called: Any) -> None:
+    code, _, err = called("run", "quickstart", "--keep", "it")
+    assert code == 2
+    assert "'--keep': 'it' is not one of 'on-failure', 'always'." in err

@@ -408,23 +408,5 @@ def test_an_invalid_spark_option_is_refused(pair: str) -> None:
     assert "write --conf spark.KEY=VALUE" in result.exception.remedy
 
 
-@pytest.mark.parametrize(
-    ("arguments", "meant"), ((["reprot"], "'report'"), (["capacity", "siz"], "'size'"))
-)
-def test_a_mistyped_command_gets_a_suggestion(arguments: list[str], meant: str) -> None:
-    result = CliRunner().invoke(main.app, arguments)
-    assert result.exit_code == 2
-    assert f"Did you mean {meant}" in result.output
-
-
 def test_version_is_the_packages_version() -> None:
     assert study("--version") == f"study {version('density-study')}\n"
-
-
-def test_a_choice_that_does_not_exist_is_told_in_plain_words() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "density_study.dags.cli.main", "run", "quickstart", "--keep", "it"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 2
-    assert "'--keep': 'it' is not one of 'on-failure', 'always'." in ended.stderr

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from density_study.analysis.comparison import acknowledged
 from density_study.analysis.comparison.acknowledged import (
     NOTHING,
     Acknowledged,
@@ -116,6 +118,26 @@ def test_assigned_ones_are_open_and_show_the_newest_run(runs: Path) -> None:
     page = Elements(hub(runs))
     links = [a["href"] for _, a, _ in page.having("a") if "tickets.example.org" in str(a)]
     assert links == ["https://tickets.example.org/PERF-12"] * 3
+
+
+def test_two_users_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one read the file before the first had written it."""
+    first, second = (Known(number=n, run=run_id(2), owner=n) for n in ("a", "b"))
+    read, others = acknowledged.read_acknowledged, list[threading.Thread]()
+
+    def slow(folder: Path) -> Acknowledged:
+        found = read(folder)
+        if not others:
+            others.append(threading.Thread(target=acknowledge, args=(tmp_path, [second])))
+            others[0].start()
+            others[0].join(0.5)
+        return found
+
+    monkeypatch.setattr(acknowledged, "read_acknowledged", slow)
+    acknowledge(tmp_path, [first])
+    others[0].join()
+    assert set(read(tmp_path).known) == {first, second}
+    assert [path.name for path in tmp_path.iterdir()] == [acknowledged.FILE]
 
 
 def test_hostile_owners_and_tickets_stay_text(runs: Path) -> None:

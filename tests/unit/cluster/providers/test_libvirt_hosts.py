@@ -6,6 +6,7 @@ import threading
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from density_study.cluster.machine import describe
 from density_study.cluster.machine.describe import describe_guest_host
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import NumaNode
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt import host_checks, making, removal
@@ -86,10 +88,10 @@ def test_a_host_without_drive_or_bridge_is_named(
     facts: dict[str, Any], what: str, key: str, h2: dict[str, Any], topologies: list[Topology]
 ) -> None:
     for topology in topologies:
-        check_hosts(topology)
+        check_hosts(topology, ())
     h2["guest-host"] = {**h2["guest-host"], **facts}
     with pytest.raises(InputError, match=what) as caught:
-        check_hosts(topologies[-1])
+        check_hosts(topologies[-1], ())
     assert caught.value.where == f"host 'h2', key {key}".replace("key vms", "vms")
 
 
@@ -123,14 +125,26 @@ def test_a_host_without_huge_pages_for_its_guests_is_named(
     kib = str(2048 if size == "2 MiB" else 2**20)
     pages = {kib: needed - 1}
     h2["guest-host"] = {**h2["guest-host"], "huge_pages": pages}
+    everyone = guests(SITE, topology)
     with pytest.raises(InputError, match=f"need {needed}") as caught:
-        check_hosts(topology)
+        check_hosts(topology, everyone)
     assert "reserve 1 more" in caught.value.remedy
     pages[kib] += 1
-    check_hosts(topology)
+    check_hosts(topology, everyone)
+    # a guest of both NUMA nodes, and all free pages on one of them
+    numa = tuple(NumaNode(number, ((number,), (number + 2,))) for number in (0, 1))
+    pinned = [
+        replace(one, vcpus=replace(one.vcpus, numa=numa if one.host.name == "h2" else ()))
+        for one in everyone
+    ]
+    pages |= {f"0/{kib}": needed, f"1/{kib}": 0}
+    with pytest.raises(InputError, match=rf"0 huge pages .* on NUMA node 1; .*{ceil(needed / 2)}"):
+        check_hosts(topology, pinned)
+    pages |= {f"{number}/{kib}": ceil(needed / 2) for number in (0, 1)}
+    check_hosts(topology, pinned)
     h2["available-memory-mib"] = 100
     assert free_on_hosts(topology)["h2"].memory_mib == 100 + 15 * 1024
-    xml = guests(SITE, topology)[-1].xml("kvm", *map(PurePosixPath, ("/k", "/i")))
+    xml = everyone[-1].xml("kvm", *map(PurePosixPath, ("/k", "/i")))
     page = ET.fromstring(xml).find("memoryBacking/hugepages/page")
     assert page is not None and page.attrib == {"size": kib, "unit": "KiB"}
 
@@ -145,7 +159,12 @@ def test_huge_pages_that_another_program_has_reserved_are_not_free(
         folder.mkdir()
         (folder / "free_hugepages").write_text(f"{free}\n")
         (folder / "resv_hugepages").write_text(f"{reserved}\n")
-    assert describe_guest_host([], "")["huge_pages"] == {"2048": 70, "1048576": 0}
+    of_node = tmp_path / "node" / "node1" / "hugepages" / "hugepages-2048kB"
+    of_node.mkdir(parents=True)
+    (of_node / "free_hugepages").write_text("60\n")
+    monkeypatch.setattr(describe, "SYSTEM", tmp_path)
+    found = describe_guest_host([], "")["huge_pages"]
+    assert found == {"2048": 70, "1/2048": 60, "1048576": 0}
 
 
 def test_addresses_of_guests_that_answer_are_named_and_hosts_own_are_not(
@@ -267,5 +286,5 @@ def test_hosts_of_guests_are_asked_at_once(
         return {"guest-host": fine, "available-memory-mib": 1, "free-disks": {}}[name]
 
     monkeypatch.setattr(host_checks, "act_on", lambda _: answer)
-    check_hosts(topologies[-1])
+    check_hosts(topologies[-1], ())
     assert free_on_hosts(topologies[-1]).keys() == {"h1", "h2"}

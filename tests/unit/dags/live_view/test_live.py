@@ -24,14 +24,16 @@ NOW = 1_800_000_000.0
 
 
 def opened(records: Path, folder: str = "raw", status: str = STATUS, dool: str = DOOL) -> Path:
-    """A record being written: its clients' output is of this moment."""
+    """A record being written: its files are of this moment."""
     record = records / f"{TRIAL}.open"
     for name in (folder, "monitor"):
         (record / name).mkdir(parents=True, exist_ok=True)
     err = record / folder / "ycsb-1.err"
     err.write_text(status)
-    os.utime(err, (NOW, NOW))
-    (record / "monitor" / "h1.dool.csv").write_text(dool)
+    monitor = record / "monitor" / "h1.dool.csv"
+    monitor.write_text(dool)
+    for file in (err, monitor):
+        os.utime(file, (NOW, NOW))
     return record
 
 
@@ -54,12 +56,12 @@ def shown(current: Step | None, *ended: Ended, activity: str = "running") -> Pro
 
 
 def live(records: Path) -> LiveTrial:
-    return LiveTrial(drafts.plan(), records)
+    return LiveTrial(drafts.plan(), records, 1.0)
 
 
 def test_rate_p99_and_cpu_come_from_the_last_complete_lines(tmp_path: Path) -> None:
     torn = "2026-11-20 17:20:29:521 1 sec: 99999 oper"
-    latest = sample(opened(tmp_path, status=STATUS + torn), NOW, "raw")
+    latest = sample(opened(tmp_path, status=STATUS + torn), NOW, "raw", 1.0)
     assert latest.ops_s == 3369.68
     assert latest.p99 is not None and (latest.p99.name, latest.p99.p99_us) == ("READ", 2233)
     last = DOOL.splitlines()[-1].split(",")
@@ -77,16 +79,39 @@ def test_rates_of_two_clients_are_added_and_an_ended_one_is_left_out(tmp_path: P
     other = record / "raw" / "ycsb-2.err"
     other.write_text(STATUS)
     os.utime(other, (NOW, NOW))
-    assert sample(record, NOW, "raw").ops_s == pytest.approx(2 * 3369.68)
+    assert sample(record, NOW, "raw", 1.0).ops_s == pytest.approx(2 * 3369.68)
     os.utime(other, (NOW - 60, NOW - 60))
-    assert sample(record, NOW, "raw").ops_s == pytest.approx(3369.68)
+    assert sample(record, NOW, "raw", 1.0).ops_s == pytest.approx(3369.68)
+
+
+def test_a_monitor_that_has_died_shows_nothing(tmp_path: Path) -> None:
+    """Its last row was shown as the newest second to the end of the trial."""
+    record = opened(tmp_path)
+    shown = sample(record, NOW, "raw", 1.0)
+    assert shown.cpu_used_percent and shown.disk_mib_s is not None
+    for later_s, period_s, is_known in ((4, 1.0, True), (6, 1.0, False), (6, 2.0, True)):
+        found = sample(record, NOW + later_s, "raw", period_s)
+        assert (found.cpu_used_percent is not None) == is_known
+    other = record / "monitor" / "h2.dool.csv"
+    other.write_text(DOOL)
+    os.utime(other, (NOW - 60, NOW - 60))
+    found = sample(record, NOW, "raw", 1.0)
+    assert found.cpu_used_percent == shown.cpu_used_percent and found.disk_mib_s is None
+
+
+def test_disks_that_a_monitor_does_not_show_are_no_zero(tmp_path: Path) -> None:
+    found = sample(opened(tmp_path, dool=DOOL.replace("dsk/total", "dsk/sda")), NOW, "raw", 1.0)
+    assert found.cpu_used_percent is not None and found.disk_mib_s is None
 
 
 def test_a_record_that_is_closed_while_it_is_read_shows_what_is_left(tmp_path: Path) -> None:
     record = opened(tmp_path)
     gone = record / "raw" / "ycsb-2.err"
     gone.symlink_to(record / "moved-away")  # listed, and gone before it is read
-    assert sample(record, NOW, "raw").ops_s == sample(opened(tmp_path / "other"), NOW, "raw").ops_s
+    assert (
+        sample(record, NOW, "raw", 1.0).ops_s
+        == sample(opened(tmp_path / "other"), NOW, "raw", 1.0).ops_s
+    )
 
 
 def test_files_without_samples_show_nothing(tmp_path: Path) -> None:
@@ -98,7 +123,7 @@ def test_files_without_samples_show_nothing(tmp_path: Path) -> None:
 def test_dools_first_row_is_a_mean_since_boot_and_is_not_shown(tmp_path: Path) -> None:
     end = DOOL.index("\n", DOOL.index('"epoch","time"')) + 1
     record = opened(tmp_path, dool=DOOL[: DOOL.index("\n", end) + 1])
-    assert sample(record, NOW, "raw").cpu_used_percent is None
+    assert sample(record, NOW, "raw", 1.0).cpu_used_percent is None
 
 
 def test_the_line_shows_rate_latency_cpu_and_a_bar_per_second(tmp_path: Path) -> None:
@@ -143,9 +168,12 @@ def test_cpu_of_nodes_is_that_of_the_last_round(tmp_path: Path) -> None:
     rows += [f"{1795200000 + second}.0,w1,{50 * second},{30 * second},9" for second in range(200)]
     rows += ["1795200200.0,w1,10050,6050,9", "1795200200.0,m1,5,5,1"]
     file.write_text("\n".join(rows) + "\n1795200201.0,w1,100")
-    assert nodes_cpu(tmp_path) == "w1 90 %"
+    os.utime(file, (NOW, NOW))
+    assert nodes_cpu(tmp_path, NOW, 1.0) == "w1 90 %"
+    assert nodes_cpu(tmp_path, NOW + 6, 1.0) == ""
     file.write_text("")
-    assert nodes_cpu(tmp_path) == ""
+    os.utime(file, (NOW, NOW))
+    assert nodes_cpu(tmp_path, NOW, 1.0) == ""
 
 
 def test_a_sparkline_starts_at_zero() -> None:
@@ -160,7 +188,7 @@ def test_ended_trials_get_a_first_look_once_and_earlier_ones_before_the_analysis
     first, second = (factory.ycsb("b1-v1-flash", threads=threads) for threads in (4, 8))
     root = factory.close()
     plan = read_plan(root / "plan.json")
-    of = LiveTrial(plan, root / "records")
+    of = LiveTrial(plan, root / "records", 1.0)
     ended = Ended(plan.steps[0], "ok", "", 3.0)
     assert set(of.added_to(shown(None, ended), NOW).looks) == {first.trial}
     stage = replace(shown(None, ended), stage="ingest")

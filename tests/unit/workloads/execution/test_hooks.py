@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,13 @@ def test_a_program_is_told_before_and_after_every_step(
     assert lines == expected
 
 
+@pytest.mark.parametrize("error", [RuntimeError("maintenance"), SystemExit("maintenance")])
 def test_a_trial_does_not_begin_where_its_hook_fails_and_is_due_again(
-    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, run: Run, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(moment: Moment) -> None:
         if moment.kind == "trial":
-            raise RuntimeError("maintenance")
+            raise error
 
     entry_point(monkeypatch, refuse)
     up, trial = run.plan.steps[:2]
@@ -102,6 +104,38 @@ def test_a_program_that_fails_or_hangs_is_named(
     with pytest.raises(StudyError, match=words) as caught:
         tell(MOMENT)
     assert str(file) in str(caught.value) and "before t1" in str(caught.value)
+
+
+def test_what_a_program_leaves_in_the_background_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It held the output open, and the hook seemed to take all its time."""
+    program(tmp_path, f"(sleep 2; touch {tmp_path}/late) & echo begun", monkeypatch)
+    monkeypatch.setattr(hooks, "LIMIT_S", 1.0)
+    tell(MOMENT)
+    assert not (tmp_path / "late").exists()
+
+
+def test_nothing_of_a_program_survives_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell was killed, and the program that it waited for went on in the trial."""
+    beat = tmp_path / "beat"
+    loop = f"for i in $(seq 40); do echo >> {beat}; sleep 0.1; done"
+    program(tmp_path, f"({loop}) & wait", monkeypatch)
+    monkeypatch.setattr(hooks, "LIMIT_S", 0.5)
+    with pytest.raises(StudyError, match="more than"):
+        tell(MOMENT)
+    beaten = beat.stat().st_size
+    time.sleep(0.4)
+    assert 0 < beat.stat().st_size == beaten
+
+
+def test_of_a_long_output_the_end_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path, "yes | head -c 3000000; echo the reason >&2; exit 1", monkeypatch)
+    with pytest.raises(StudyError, match=r"(?s)exit code 1: .*the reason") as caught:
+        tell(MOMENT)
+    assert len(str(caught.value)) < 1000
 
 
 def test_a_program_that_others_may_change_or_that_is_missing_is_not_started(
