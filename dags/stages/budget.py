@@ -51,9 +51,8 @@ def fitted(
     folder."""
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
     made = plan_of(spec, overrides, runs)
-    check_names(
-        made.study, made.plan, str(spec)
-    )  # else a slip would be a question that does not fit
+    # else a slip would be a question that does not fit
+    check_names(made.study, made.plan, str(spec))
     asked = tuple(
         QuestionCells(one, needed(made.plan, one.cells))
         for one in questions_of(made.study, made.plan)
