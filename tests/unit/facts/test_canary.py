@@ -22,7 +22,10 @@ from tests.support.variants import ycsb
 
 def test_blocks_around_the_window_and_rounds_within_it_are_apart() -> None:
     blocks = [(-1.0, 400.0), (-0.5, 900.0), (3.0, 5000.0), (4.0, 5000.0), (10.5, 600.0)]
-    samples = [(at_s, "host", {"compute_us": us, "memory_us": us / 4}) for at_s, us in blocks]
+    samples = [
+        (at_s, "host", {"compute_us": us, "memory_us": us / 4, "touch_us": us / 2})
+        for at_s, us in blocks
+    ]
     found = {row["work"]: row for row in aggregated("canary", samples)["machine_speed"]}
     logs = [log(400), log(900), log(600)]
     mean = sum(logs) / 3
@@ -35,6 +38,7 @@ def test_blocks_around_the_window_and_rounds_within_it_are_apart() -> None:
         "within_us": pytest.approx(5000.0),
     }  # fmt: skip
     assert found["memory"]["around_us"] == pytest.approx(exp(mean) / 4)
+    assert found["touch"]["around_us"] == pytest.approx(exp(mean) / 2)
     assert (found["wake"]["around_us"], found["wake"]["blocks"]) == (None, 0)  # of older runs
 
 
