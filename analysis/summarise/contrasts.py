@@ -25,11 +25,12 @@ _UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
 @dataclass(frozen=True)
 class Measured:
     """One measure of one test case. `finding`: how it was decided; None if it was not, in the whole
-    report."""
+    report. `is_tested`: a question of the study asks for it."""
 
     question: Question
     test_case: TestCaseSummary
     finding: Finding | None
+    is_tested: bool
 
     @property
     def effect(self) -> float | None:
@@ -104,6 +105,10 @@ class Contrast:
         return tuple(one for one in self.measured if one.effect is not None)
 
     @property
+    def is_tested(self) -> bool:
+        return any(one.is_tested for one in self.known)
+
+    @property
     def rates(self) -> tuple[Measured, ...]:
         return tuple(one for one in self.known if one.is_rate)
 
@@ -126,27 +131,27 @@ def _worst(some: Sequence[Measured]) -> Measured | None:
 def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:
     """In the order of the factors; where a factor has several, the largest change of throughput first."""
     evidence = replace(evidence, test_cases=comparable(evidence.test_cases))
-    decided = {one.id: one for one in findings if one.is_decided}
+    by_id = {one.id: one for one in findings}
     labelled = {one.label: one for one in reversed(evidence.test_cases)}
     for factor in factors().values():
         asked = tuple(effects.by_factor(evidence, factor))
-        found = list(_grouped(factor.name, asked, decided, labelled))
+        found = list(_grouped(factor.name, asked, by_id, labelled))
         if factor.name == DENSITY:
             controls = {
                 one.later: one
                 for one in _grouped(
-                    factor.name, tuple(effects.by_control(evidence)), decided, labelled
+                    factor.name, tuple(effects.by_control(evidence)), by_id, labelled
                 )
             }
             found = [replace(one, control=controls.get(one.later)) for one in found]
         yield from sorted(found, key=lambda one: -max((m.size for m in one.rates), default=0.0))
-    yield from _grouped(ISOLATION, tuple(effects.isolation(evidence)), decided, labelled)
+    yield from _grouped(ISOLATION, tuple(effects.isolation(evidence)), by_id, labelled)
 
 
 def _grouped(
     factor: str,
     asked: Sequence[Question],
-    decided: Mapping[str, Finding],
+    by_id: Mapping[str, Finding],
     labelled: Mapping[str, TestCaseSummary],
 ) -> Iterator[Contrast]:
     by_variants: dict[str, list[Question]] = {}
@@ -159,8 +164,10 @@ def _grouped(
             Measured(
                 replace(one, subject=f"{one.subject}, {one.among}") if several else one,
                 labelled[one.subject],
-                decided.get(one.id),
+                found if found and found.is_decided else None,
+                found is None or found.question is not None,
             )
             for one in questions
+            for found in (by_id.get(one.id),)
         )
         yield Contrast(factor, later, first, measured)

@@ -32,6 +32,7 @@ from density_study.cluster.model.plain import counted
 from density_study.workloads.study.factors.registry import factors
 
 MAX_CONTRASTS = 3
+MEASURED = verdict_words("measured")
 
 
 def headline(
@@ -44,13 +45,15 @@ def headline(
         return found
     told = list(contrasts(evidence, findings))
     known = sorted((one for one in told if one.known), key=_place)
-    if known:
-        asked = not findings or any(one.question for one in findings)
-        open_word = f"{'Inconclusive' if asked else 'Measured, not tested'} ({_repeated(evidence)})"
-        return _compared(evidence, known, _repeated(evidence), open_word)
-    if claim := next((f for f in findings if is_whole(f) and f.is_decided), None):
+    claims = [one for one in findings if is_whole(one) and one.question]
+    claim = next((one for one in claims if one.is_decided), None)
+    if known and (claim is None or _decided(known[0].control or known[0])):
+        asks = any(one.question for one in findings)
+        return _compared(evidence, known, _repeated(evidence), asks)
+    if claim is not None:
         word = verdict_words(claim.verdict).capitalize()
-        return Headline(f"{word}: {claim.statement.rstrip('.')}.", _any(evidence))
+        rest = _rest("claims", claims, claim)
+        return Headline(f"{word}: {claim.statement.rstrip('.')}.{rest}", _any(evidence))
     for one in told:
         for measured in one.measured:
             if measured.question.refused:
@@ -104,27 +107,40 @@ def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | N
         f"{verdict_words(first.verdict)}: {first.statement}{effect} "
         f"(required: {first.rule}{ends}, {_repeated(evidence)})"
     )
-    counted = Counter(verdict_words(one.verdict) for one in asked if one is not first)
-    rest = ", ".join(
-        f"{counted[word]} {word}"
-        for word in map(verdict_words, get_args(FindingVerdict))
-        if counted[word]
-    )
     of = next((one.test_case for one in evidence.test_cases if one.label == first.subject), None)
-    return Headline(f"{text}.{f' Other comparisons of hypotheses: {rest}.' if rest else ''}", of)
+    return Headline(f"{text}.{_rest('comparisons of hypotheses', asked, first)}", of)
 
 
-def _place(one: Contrast) -> tuple[bool, bool]:
-    """Decided throughput first, then anything decided; otherwise the order is that of the factors. A density
-    is decided by its control variant, if it has one."""
-    known = _decided(one.control or one)
-    return not any(measured.is_rate for measured in known), not known
+def _rest(what: str, every: Sequence[Finding], first: Finding) -> str:
+    """' Other claims: 5 confirmed, 1 inconclusive.'"""
+    counted = Counter(verdict_words(one.verdict) for one in every if one is not first)
+    words = [word for word in map(verdict_words, get_args(FindingVerdict)) if counted[word]]
+    rest = ", ".join(f"{counted[word]} {word}" for word in words)
+    return f" Other {what}: {rest}." if rest else ""
 
 
-def _compared(
-    evidence: Evidence, known: Sequence[Contrast], repeated: str, open_word: str
-) -> Headline:
+def _place(one: Contrast) -> tuple[bool, bool, bool]:
+    """Decided throughput first, then anything decided, then what a question asks for; otherwise the order is
+    that of the factors. A density is decided by its control variant, if it has one."""
+    main = one.control or one
+    known = _decided(main)
+    return not any(measured.is_rate for measured in known), not known, not main.is_tested
+
+
+def _open_word(main: Contrast, repeated: str, asks: bool) -> str:
+    """What stands before ratios of which none is decided. `asks`: the study has a question."""
+    if main.is_tested:
+        return f"Inconclusive ({repeated})"
+    return (
+        f"Inconclusive ({repeated}); {MEASURED}"
+        if asks
+        else f"{MEASURED.capitalize()} ({repeated})"
+    )
+
+
+def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str, asks: bool) -> Headline:
     main, *later = known
+    open_word = _open_word(main.control or main, repeated, asks)
     decided = _decided(main)
     if main.control is not None and main.control.known:
         text = _controlled(evidence, main, main.control, repeated, open_word)
@@ -191,25 +207,29 @@ def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]
         yield f"the other throughput is inconclusive: {_ratios(open_rates)}"
     worst = contrast.worst_latency()
     if worst is not None and worst not in told:
-        unsure = ", inconclusive" if decided and worst.finding is None else ""
         yield (
             f"worst latency change {_percentile(worst)} {worst.times} "
-            f"({worst.shown}, {worst.question.subject}{unsure})"
+            f"({worst.shown}, {worst.question.subject}{_unsure(worst, decided)})"
         )
     recovery = contrast.worst_recovery()
     if recovery is not None and recovery not in told:
-        yield _recovery(recovery, bool(decided))
+        yield _recovery(recovery, decided)
     if len(contrast.rates) == 1 and not sought:
         yield from _cpu(contrast)
 
 
-def _recovery(worst: Measured, decided: bool) -> str:
+def _unsure(one: Measured, decided: Sequence[Measured]) -> str:
+    """Beside decided numbers, what another one is."""
+    if not decided or one.finding is not None:
+        return ""
+    return ", inconclusive" if one.is_tested else f", {MEASURED}"
+
+
+def _recovery(worst: Measured, decided: Sequence[Measured]) -> str:
     if worst.effect is None:
         return f"{'; '.join(worst.question.withheld)} ({worst.question.subject})"
-    unsure = ", inconclusive" if decided and worst.finding is None else ""
-    return (
-        f"{worst.question.measure} {worst.times} ({worst.shown}, {worst.question.subject}{unsure})"
-    )
+    what = f"{worst.shown}, {worst.question.subject}{_unsure(worst, decided)}"
+    return f"{worst.question.measure} {worst.times} ({what})"
 
 
 def _range(told: Sequence[Measured]) -> str:
@@ -248,7 +268,7 @@ def _brief(contrast: Contrast) -> str:
     told = _told(contrast, decided)
     what = "throughput" if told[0].is_rate else _percentile(told[0])
     open_ones = len(contrast.rates) - len(told) if decided and told[0].is_rate else 0
-    verdict = "decided" if decided else "inconclusive"
+    verdict = "decided" if decided else "inconclusive" if contrast.is_tested else MEASURED
     more = f", {open_ones} more inconclusive" if open_ones else ""
     return f"{what} {_ratios(told)} ({verdict}{more})"
 

@@ -12,7 +12,7 @@ import pytest
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.numbers import against, digits, probability, ratio
-from density_study.analysis.summary.summary import Metric, TestCaseSummary
+from density_study.analysis.summary.summary import Finding, Metric, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.variants import dfsio, noisy, ycsb
@@ -237,6 +237,34 @@ TOLD = {
         "throughput was ×0.90 (YCSB c, hdd: 90.0 against 100 ops/s) to ×1.50 (YCSB c, flash: 600 against "
         "400 ops/s). With flash instead of hdd: throughput ×4.00 to ×6.67 (inconclusive).",
     ),
+    "a question about one factor, and another that is only measured": (
+        lambda: _told(
+            [
+                ycsb("c", vms, disk_type, ops_s=noisy(rate * vms, 8, seed=vms))
+                for vms in (1, 2)
+                for disk_type, rate in (("hdd", 100.0), ("flash", 100.0))
+            ],
+            8,
+            Isolation.VM,
+            asked=Hypotheses(questions=("disk-rate",)),
+        ),
+        "Inconclusive (8 repetitions): with flash instead of hdd, throughput was ×1.00 "
+        "in all 2 test cases. With 2 VMs per host instead of 1: throughput ×1.98 (measured, not tested).",
+    ),
+    "a decided finding, and latency that is only measured": (
+        lambda: _told(
+            [
+                ycsb(
+                    "b", 1, ops_s=rates, topology=name, levels={"stack": name}, latencies={P99: ms}
+                )
+                for (name, rates), ms in zip(NOISY.items(), (noisy(9.0), noisy(9.9)), strict=True)
+            ],
+            8,
+        ),
+        "With new instead of old, YCSB b ran at ×1.51 (means 149.5 against 99.09 ops/s, interval 1.46 to "
+        "1.56); worst latency change READ p99 ×1.10 (means 9.80 against 8.89 ms, YCSB b, measured, not "
+        "tested); 8 repetitions.",
+    ),
     "several levels against a baseline": (
         lambda: _told(
             _levels(
@@ -372,6 +400,29 @@ def test_every_ratio_of_drawn_summaries_is_that_of_its_numbers(seed: int) -> Non
     text = _told(test_cases, test_cases[0].n_builds)
     _check_ratios(text)
     assert text.endswith(".") and "()" not in text and ": )" not in text and "nan" not in text
+
+
+def test_decided_claims_come_before_what_is_only_measured() -> None:
+    """The talk's study asks nothing else: its ratios of densities are those of its charts."""
+    claimed = [
+        Finding(
+            id=name, statement=f"{name}: gains.", measure="claim of the talk", family=name,
+            question=name, rule="", verdict=verdict, why="", n=(),
+        )
+        for name, verdict in (("C1", "inconclusive"), ("C2", "confirmed"), ("C3", "refuted"))
+    ]  # fmt: skip
+    test_cases = (*_densities((10.0, 12.0, 60.0), (100.0, 140.0, 180.0)),)
+    evidence, asked = (
+        Evidence(test_cases, 8, Isolation.VM),
+        Hypotheses(questions=("C1", "C2", "C3")),
+    )
+    standard = tuple(one for one in findings(evidence, asked) if not one.question)
+    text = headline(evidence, 24, (*standard, *claimed)).text
+    assert text == "Confirmed: C2: gains. Other claims: 1 refuted, 1 inconclusive."
+    undecided = headline(evidence, 24, (*standard, claimed[0])).text
+    assert undecided.startswith(
+        "Inconclusive (8 repetitions); measured, not tested: with 4 VMs per host"
+    )
 
 
 def _check_ratios(text: str) -> None:
