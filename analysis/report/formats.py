@@ -37,6 +37,7 @@ _OF_METRIC = (
     "high",
     "n",
 )
+MISSES = "One in twenty intervals that are measured, not tested misses, and more of those that look largest."
 CSV_COLUMNS = ("study", "run", *_OF_TEST_CASE, "metric", *_OF_METRIC, "points")
 
 
@@ -78,6 +79,8 @@ def _markdown(summary: Summary) -> Iterator[str]:
     if shared := shared_why(summary.findings):
         yield f"All verdicts have the same reason: {escaped(shared)}.\n"
     yield from _table(findings_table(summary))
+    if any(one.verdict == "measured" for one in summary.findings):
+        yield f"\n{MISSES}"
     yield f"\n## Trials\n\n{escaped(counts(trial.verdict for trial in summary.trials))}\n"
     why = reasons(summary)
     if why.rows:

@@ -70,7 +70,10 @@ def _intervals(summary: Summary) -> Badge:
         return Badge("doubt", f"no intervals: {max(builds)} of {MIN_BUILDS} builds", "findings")
     method = "95 % t intervals over builds"
     if summary.precision is not None:
-        method = "95 % confidence sequences over builds"
+        until = summary.precision.until
+        method = (
+            f"{method}, for all looks" if until is None else "95 % confidence sequences over builds"
+        )
     if enough == len(builds):
         fewest, most = min(builds), max(builds)
         counted = f"{most}" if fewest == most else f"{fewest} to {most}"

@@ -23,6 +23,7 @@ from density_study.analysis.summary.summary import (
     Finding,
     Summary,
 )
+from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.events import QuestionsLeft
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads.execution.run import spared_trials
@@ -53,7 +54,7 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
             more = 0  # no number of repetitions overcomes it
         yield Decided(
             question=one.name,
-            answer=answer,
+            answer=f"{SIMULATED}: {answer}" if summary.is_rehearsal else answer,
             comparisons=len(one.comparisons),
             repetitions=have,
             power=one.power(have if is_open else plan.planned, noise),

@@ -37,6 +37,7 @@ from density_study.analysis.summarise.why import between_and_within, trial_cause
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import (
     BuildSummary,
+    Finding,
     FlameGraph,
     Precision,
     SearchSummary,
@@ -147,7 +148,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         device_overheads=tuple(cost for cost in costs if cost.device is not None),
         plan=plan_beside(run_root),
     )
-    return _with_decisions(run_root, plan, summary)
+    return _with_decisions(run_root, plan, summary, decided)
 
 
 def _evidence(
@@ -178,11 +179,15 @@ def _evidence(
     )
 
 
-def _with_decisions(root: Path, plan: Plan | None, summary: Summary) -> Summary:
+def _with_decisions(
+    root: Path, plan: Plan | None, summary: Summary, found: Sequence[Finding]
+) -> Summary:
+    """`found`: also of a rehearsal, whose summary withholds them."""
     if plan is None:
         return summary
+    as_found = summary.model_copy(update={"findings": found})
     try:
-        decided = tuple(decisions(root, study_of(root), plan, summary))
+        decided = tuple(decisions(root, study_of(root), plan, as_found))
     except StudyError as error:
         # a study of another version: its findings can be read, its keys cannot
         untold = SummaryWarning(

@@ -11,6 +11,8 @@ from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import Decided, Finding, Summary, verdict_words
 
 NONE = "none"
+MOST_INTERVALS = 3
+"""More are no answer in one cell."""
 # Columns that are empty until a variant has five units; they are omitted until then.
 _TESTED = ("Test", "p", "p, adjusted", "Detectable")
 
@@ -44,13 +46,17 @@ def findings_table(summary: Summary) -> DataTable:
 
 
 def decisions_table(summary: Summary) -> DataTable:
-    """The study's questions: answer, repetitions, power and time, and what an open one would take."""
+    """The study's questions: answer, intervals of the ratios, repetitions, power and time, and what an open
+    one would take."""
     return DataTable(
-        columns("Question | Answer | Repetitions # | Power it had # | Took # | It would take"),
+        columns(
+            "Question | Answer | Interval # | Repetitions # | Power it had # | Took # | It would take"
+        ),
         tuple(
             (
                 one.question,
                 one.answer,
+                _intervals(one, summary),
                 str(one.repetitions),
                 f"{one.power:.0%} at {one.noise:.1%} noise",
                 duration(3600 * one.hours),
@@ -59,6 +65,12 @@ def decisions_table(summary: Summary) -> DataTable:
             for one in summary.decisions
         ),
     )
+
+
+def _intervals(one: Decided, summary: Summary) -> str:
+    mine = [found for found in summary.findings if found.question == one.question]
+    every = [_interval(found) for found in mine if not is_whole(found)]
+    return "; ".join(every) or NONE if len(every) <= MOST_INTERVALS else f"{len(every)} below"
 
 
 def _would_take(one: Decided) -> str:

@@ -7,7 +7,7 @@ import pytest
 from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.findings.decide import BLOCK_TEST
 from density_study.analysis.report.charts.findings_table import findings_table, probability
-from density_study.analysis.report.formats import as_markdown
+from density_study.analysis.report.formats import MISSES, as_markdown
 from density_study.analysis.summary.summary import verdict_words
 from tests.support.summary_factory import eight_repetitions, one_block
 
@@ -18,6 +18,7 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
     headers = [column.header for column in table.columns]
     told = [one for one in summary.findings if not is_whole(one) or can_judge(one)]
     assert len(table.rows) == len(told) == len(table.claims) > 0
+    assert "measured" in table.claims and MISSES in as_markdown(summary)
     for finding, row in zip(told, table.rows, strict=True):
         cells = dict(zip(headers, row, strict=True))
         assert (cells["Finding"], cells["Verdict"]) == (
@@ -49,7 +50,8 @@ def test_without_a_test_its_columns_are_omitted() -> None:
     compared = tuple(one for one in summary.findings if one.question and not is_whole(one))
     alike = summary.model_copy(update={"findings": compared})
     assert [column.header for column in findings_table(alike).columns] == columns[:-1]
-    assert f"have the same reason: {compared[0].why}" in as_markdown(alike)
+    text = as_markdown(alike)
+    assert f"have the same reason: {compared[0].why}" in text and MISSES not in text
 
 
 def test_a_single_trial_is_named_and_zero_units_are_none() -> None:

@@ -14,7 +14,13 @@ from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.forest import Row, forest
 from density_study.analysis.report.page import render
 from density_study.analysis.report.trust import Badge, trust
-from density_study.analysis.summary.summary import Finding, ImportSummary, Metric, Summary
+from density_study.analysis.summary.summary import (
+    Finding,
+    ImportSummary,
+    Metric,
+    Precision,
+    Summary,
+)
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions, one_block
 from tests.support.summary_states import all_invalid, empty
@@ -101,6 +107,16 @@ def test_badges_name_the_interval_method_and_count_decisions() -> None:
     assert Badge(
         "good", f"{len(decided)} of {len(decided)} comparisons of questions decided", "findings"
     ) in trust(View(settled))
+
+
+@pytest.mark.parametrize(
+    ("until", "method"),
+    [(None, "t intervals over builds, for all looks"), (0.1, "confidence sequences over builds")],
+)
+def test_the_interval_method_is_that_of_the_looks(until: float | None, method: str) -> None:
+    precision = Precision(at_least=5, at_most=8, until=until, why="", looks=())
+    badges = trust(View(_changed(eight_repetitions(), precision=precision)))
+    assert f"95 % {method} (n = 8)" in [one.text for one in badges]
 
 
 def test_intervals_of_some_results_only_are_counted() -> None:

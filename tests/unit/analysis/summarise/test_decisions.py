@@ -15,6 +15,7 @@ from density_study.analysis.report.charts.findings_table import decisions_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.page import render
 from density_study.analysis.summarise.decisions import _as_seen, decisions
+from density_study.analysis.summarise.rehearsed import withheld
 from density_study.analysis.summarise.summarise import _precision, _with_decisions
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.state.clock import SimulatedClock
@@ -92,10 +93,24 @@ def test_an_open_question_says_what_it_would_take_at_the_ratio_seen(ended: Summa
 def test_decisions_that_cannot_be_made_are_told_and_not_lost(tmp_path: Path) -> None:
     plan = rehearsed_plan(parse_study(STUDY, "answered.yaml", {}), tmp_path)
     (tmp_path / "study.yaml").write_text(f"{STUDY}\nnonsense: 1\n")
-    told = _with_decisions(tmp_path, plan, one_block())
+    told = _with_decisions(tmp_path, plan, one_block(), ())
     assert told.decisions == () and told.warnings[:-1] == one_block().warnings
     assert told.warnings[-1].code == "no-decisions"
     assert "unknown key 'nonsense'" in told.warnings[-1].message
+
+
+def test_a_rehearsal_answers_its_questions_and_says_that_it_is_simulated(
+    ended: Summary, tmp_path: Path
+) -> None:
+    """Its findings claim nothing: the table says what a run with these numbers would have answered."""
+    (tmp_path / "study.yaml").write_text(STUDY)
+    plan = rehearsed_plan(parse_study(STUDY, "answered.yaml", {}), tmp_path)
+    simulated = {"provider": "simulated", "findings": withheld(ended.findings)}
+    told = _with_decisions(tmp_path, plan, ended.model_copy(update=simulated), ended.findings)
+    assert {one.verdict for one in told.findings} == {"inconclusive"}
+    (reads, scans) = told.decisions
+    assert (reads.answer, reads.why_not) == ("simulated: confirmed", None)
+    assert scans.answer.startswith("simulated: not decided") and scans.why_not
 
 
 def test_no_number_of_repetitions_overcomes_an_obstacle(tmp_path: Path) -> None:
@@ -115,6 +130,10 @@ def test_the_page_has_a_row_for_each_question_and_the_path_to_its_answer(ended: 
         ("reads", "confirmed"),
         ("scans", ended.decisions[1].answer),
     ]
+    found = {one.question: one for one in ended.findings}
+    for row in table.rows:
+        low, high = found[row[0]].low, found[row[0]].high
+        assert low and row[2] == f"×{low:.2f} to ×{high:.2f}"
     assert "no number up to 1,000 repetitions" in table.rows[1][-1]
     figure = precision.figure(View(ended))
     assert figure is not None and figure.title == "How the questions were answered"
