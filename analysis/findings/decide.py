@@ -37,6 +37,8 @@ LEVEL_TEST = "one-sample t"
 SEQUENCE_TEST = "confidence sequence"
 REFUSED = "not comparable: the variants' disclosures differ in "
 MEASURED = "measured, not tested: no question of the study asks for it"
+OUTLYING = "; an outlying "
+"""Begins what is doubtful about an interval, after the reason of a verdict."""
 _UNDEFINED = "a value is zero, so the ratio is undefined"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "family", "unit",
                 "declared")  # fmt: skip
@@ -214,7 +216,7 @@ def _outlying(question: Question) -> str:
         f"{abs(ratio - 1):.0%} {'above' if ratio > 1 else 'below'} the median of its variant"
         for ratio in far
     )
-    return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
+    return f"{OUTLYING}{question.unit} ({found}) makes the interval doubtful" if far else ""
 
 
 def _verdict(

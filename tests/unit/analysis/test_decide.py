@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from density_study.analysis.answers import answers
 from density_study.analysis.findings import Evidence, effects, findings
 from density_study.analysis.findings.decide import BLOCK_TEST, VARIANTS_TEST, decide
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
@@ -280,6 +281,8 @@ def test_an_outlying_build_is_named() -> None:
     quiet = noisy(100.0, 8, 0.02, seed=1)
     slow = [*noisy(100.0, 7, 0.02, seed=2), 70.0]
     for main in (True, False):  # an interval that no question asks for is shown as well
-        why = _one(_question(RISES, quiet, slow, main=main)).why
-        assert re.search(r"outlying build \((29|30|31)% below the median", why), why
+        found = _one(_question(RISES, quiet, slow, main=main))
+        assert re.search(r"outlying build \((29|30|31)% below the median", found.why), found.why
+        (answer,) = answers([found])  # for an agent, with its interval
+        assert (answer.low, answer.high) == (found.low, found.high) != (None, None)
     assert "outlying" not in _one(_question(RISES, quiet, noisy(120.0, 8, 0.02, seed=3))).why
