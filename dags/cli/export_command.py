@@ -52,10 +52,16 @@ def export(
 def _send(named: list[Path], runs: Path, to: str, as_json: bool) -> None:
     """Spans of bring-up phases, trials and analysis, from the journals."""
     need(f"--to {to}", "telemetry")
+    from density_study.cluster.providers.simulated import refused
+    from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
     from density_study.dags.run_status.status import find_run
     from density_study.dags.telemetry.send import send
 
-    sent = [(run, send(run, to)) for run in (find_run(one, runs) for one in named)]
+    found = [find_run(one, runs) for one in named]
+    for run in found:
+        if is_rehearsal(run.root):
+            raise refused(str(run.root))
+    sent = [(run, send(run, to)) for run in found]
     if as_json:
         facts = [
             {"study": run.plan.study, "run": run.root.name, "spans": spans} for run, spans in sent

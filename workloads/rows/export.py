@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.atomic import replacing
 from density_study.cluster.state.file_fault import file_fault, full_disk
 from density_study.cluster.state.plain_file import NotPlainError
@@ -85,7 +86,8 @@ def sources(roots: Sequence[Path]) -> tuple[Source, ...]:
 
 
 def _source(root: Path) -> Source:
-    """The run's names, from its own table of trials: the folder may have been copied or renamed."""
+    """The run's names, from its own table of trials: the folder may have been copied or renamed. InputError
+    for a rehearsal: most rows do not say that they are simulated."""
     for table in every_table().values():
         try:
             require(root, table)
@@ -95,7 +97,9 @@ def _source(root: Path) -> Source:
             raise InputError(
                 error.what, error.where, f"analyse it first: study report {quote(str(root))}"
             ) from error
-    rows = dataset(root, TRIALS).to_table(columns=["study", "run"]).to_pylist()
+    rows = dataset(root, TRIALS).to_table(columns=["study", "run", "provider"]).to_pylist()
+    if any(is_rehearsal(row["provider"]) for row in rows):
+        raise refused(str(root))
     names = {(row["study"], row["run"]) for row in rows}
     if len(names) != 1:
         raise InputError(

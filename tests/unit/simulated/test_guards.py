@@ -21,6 +21,10 @@ from density_study.cluster.state import own_runs
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import _newest_own
 from density_study.workloads.planning.plan import plan_text, write_plan
+from density_study.workloads.rows.every_table import every_table
+from density_study.workloads.rows.export import sources
+from density_study.workloads.tables import TRIALS
+from density_study.workloads.tables.store import write_rows
 from tests.support.drafts import QUICKSTART, plan
 from tests.support.made_runs.nightly_runs import nightly, run_id, write_run
 from tests.support.summary_factory import eight_repetitions
@@ -64,6 +68,19 @@ def test_the_hub_shows_no_number_of_it(runs: Path) -> None:
     assert [one.run for one in study.analysed] == [run_id(1), run_id(3)]
     rebuild(runs)
     assert "a rehearsal: nothing in it was measured" in (runs / "index.html").read_text()
+
+
+def test_its_tables_and_spans_are_not_exported(runs: Path, tmp_path: Path) -> None:
+    (root,) = (path.parent for path in runs.glob(f"*/{run_id(2)}/report"))
+    for table in every_table().values():
+        rows = [{"study": "s", "run": "r", "provider": "simulated"}] if table is TRIALS else []
+        write_rows(root, table, rows)
+    with pytest.raises(InputError, match="a rehearsal: nothing in it was measured"):
+        sources([root])
+    (root / FILE).write_text("{}")
+    named = ["export", str(root), "--runs", str(runs), "--to", "http://127.0.0.1:1"]
+    answer = CliRunner().invoke(main.app, named)
+    assert isinstance(answer.exception, InputError) and "rehearsal" in str(answer.exception)
 
 
 def test_a_run_does_not_resume_it(tmp_path: Path) -> None:
