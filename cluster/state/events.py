@@ -323,12 +323,13 @@ COPIES = "copies"
 
 
 class TableState(BaseModel):
-    """A settled table. most_files: the most of one region. locality: share of its blocks on their region's
-    server."""
+    """A settled table. servers: that may have regions; None: a journal of an earlier version. most_files: the
+    most of one region. locality: share of its blocks on their region's server."""
 
     model_config = ConfigDict(frozen=True)
     rows: int
     regions: int
+    servers: int | None = None
     most_files: int
     mib: int
     locality: float

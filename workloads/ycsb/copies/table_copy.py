@@ -90,6 +90,7 @@ def state_of(counted: Mapping[str, Any], facts: Mapping[str, Any]) -> TableState
     return TableState(
         rows=counted["rows"],
         regions=len(regions),
+        servers=len(facts["servers"]),
         most_files=max(region["store_files"] for region in regions),
         mib=facts["store_file_mib"],
         locality=local / sum(weights),
@@ -100,6 +101,10 @@ def difference(loaded: TableState, other: TableState) -> str:
     """In which respect `other` is not such a table as `loaded`, in words; empty: in none."""
     if loaded.rows != other.rows:
         return f"{other.rows:,} rows instead of {loaded.rows:,}"
+    # variants differ in both
+    if len({one.regions / one.servers for one in (loaded, other) if one.servers}) > 1:
+        servers = f"{other.servers} instead of {loaded.servers} servers"
+        return f"{other.regions} instead of {loaded.regions} regions on {servers}"
     if other.most_files > loaded.most_files:
         return f"a region has {other.most_files} store files instead of {loaded.most_files}"
     # each region's size is rounded down to whole MiB

@@ -47,7 +47,7 @@ from density_study.workloads.ycsb.copies.table_copy import (
 from density_study.workloads.ycsb.properties import FAMILY
 from tests.support.made_runs.fake_ycsb import case
 
-LOADED = TableState(rows=60_000, regions=10, most_files=1, mib=800, locality=1.0)
+LOADED = TableState(rows=60_000, regions=10, servers=1, most_files=1, mib=800, locality=1.0)
 CASE = case("c", records=100_000, until_steady=True, warm_up_daemons_s=0.0, load_once=True)
 OTHER = CASE.model_copy(update={"records": 200_000})
 
@@ -56,7 +56,9 @@ OTHER = CASE.model_copy(update={"records": 200_000})
     ("change", "said"),
     [
         ({}, ""),
-        ({"regions": 40, "mib": 770}, ""),  # other variants have other regions
+        ({"regions": 40, "servers": 4, "mib": 770}, ""),  # other variants have other servers
+        ({"regions": 20}, "20 instead of 10 regions on 1 instead of 1 servers"),
+        ({"regions": 20, "servers": None}, ""),  # earlier versions did not record them
         ({"rows": 59_999}, "59,999 rows instead of 60,000"),
         ({"most_files": 2}, "2 store files instead of 1"),
         ({"mib": 700}, "700 MiB of store files instead of 800"),
@@ -126,7 +128,7 @@ BOTH = pytest.mark.parametrize("bench", ["local", "physical"], indirect=True)
 
 def facts(rows: int = 100_000) -> list[dict[str, Any]]:
     regions = [{"store_file_mib": 6, "store_files": 1, "locality": 1.0}] * 10
-    return [{}, {"rows": rows}, {"regions": regions, "store_file_mib": 60}]
+    return [{}, {"rows": rows}, {"regions": regions, "servers": ["s1"], "store_file_mib": 60}]
 
 
 @BOTH
