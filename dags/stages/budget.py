@@ -27,6 +27,8 @@ from density_study.workloads.planning.planned_study import PlannedStudy, plan_st
 
 TWICE_THE_NOISE = 4
 """So many times the repetitions show the same effect at twice the noise."""
+MOST_NAMED = 5
+"""A budget may leave out more; the study that it writes names all of it."""
 Planner = Callable[[Path, Mapping[str, object], Path], PlannedStudy]
 
 
@@ -84,7 +86,7 @@ def fitted(
             bounds |= {"planned": planned} if reserve > planned else {}
             keys = {**overrides, **_keys(made, design), "repetitions": bounds}
             keys |= {"budget": f"{budget_s:.0f} s"}
-            chosen = _words(design, asked, made.plan)
+            chosen = _words(design, asked, made)
             if reserve > planned:
                 chosen += f"; up to {reserve} repetitions if the first ones are noisier"
             return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
@@ -177,9 +179,13 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
             yield dict(value)
 
 
-def _words(design: Design, asked: tuple[QuestionCells, ...], plan: Plan) -> str:
+def _words(design: Design, asked: tuple[QuestionCells, ...], made: PlannedStudy) -> str:
+    plan, left = made.plan, tuple(_left_out(made.plan, design))
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
+    if left:
+        more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+        without += f"; left out: {', '.join(left[:MOST_NAMED])}{more}"
     return (
         f"{design.repetitions} repetitions, or more where questions end sooner, of {len(design.cells)} of "
         f"{len(plan.cells)} test cases by variant, "

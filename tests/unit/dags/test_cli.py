@@ -27,6 +27,7 @@ from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import planned_study
 from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.study.shipped import study_path
 from tests.support.made_runs.command import STUDY, spec, study
 from tests.support.summary_factory import one_block
 
@@ -140,6 +141,19 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
     each_s = made.plan.estimate_s / bounds.at_most
     assert 5 * each_s + 40 <= 66 * 60 < bounds.at_most * each_s, "questions may end sooner"
     assert made.study.questions == ("configuration-rate",)
+
+
+def test_a_budget_names_what_it_left_out(tmp_path: Path) -> None:
+    """No question needs the third variant."""
+    spec, fitted = tmp_path / "some.yaml", tmp_path / "fitted.yaml"
+    expect = "{name: h, compare: configuration, workload: c, off-heap_over_heap: '> 1'}"
+    text = study_path(Path("block-cache")).read_text()
+    asks = "questions: [configuration-rate]"
+    assert asks in text
+    spec.write_text(text.replace(asks, f"expect: [{expect}]"))
+    words = " ".join(study("plan", str(spec), "--budget", "2 h", "-o", str(fitted)).split())
+    (left,) = plan_study(fitted).study.leave_out
+    assert left.endswith("flash-file/*") and f"; left out: {left};" in words
 
 
 def test_a_budget_with_room_keeps_repetitions_for_a_noisy_start(tmp_path: Path) -> None:
