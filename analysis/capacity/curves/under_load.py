@@ -32,11 +32,10 @@ ALMOST_SATURATED = 0.98
 
 
 class UtilizationLaw(Frozen):
-    """idle_percent: U0. percent_per_rate: S, percent per unit per second. spread: in points."""
+    """idle_percent: U0. percent_per_rate: S, percent per unit per second."""
 
     idle_percent: float
     percent_per_rate: float
-    spread_points: float
     largest_rate: float
     loads: int
 
@@ -50,13 +49,9 @@ def fit_utilization(rates: Sequence[float], percents: Sequence[float]) -> Utiliz
     scale = rate.max()  # both columns near 1: the system is well conditioned
     # non-negative least squares (Lawson and Hanson 1974): neither U0 nor S can be below zero
     (idle, slope), _ = nnls(np.stack([np.ones_like(rate), rate / scale], axis=1), percent)
-    misses = percent - idle - slope * rate / scale
-    degrees = max(1, len(rate) - 2)
-    spread = float(np.sqrt((misses**2).sum() / degrees))
     return UtilizationLaw(
         idle_percent=float(idle),
         percent_per_rate=float(slope / scale),
-        spread_points=spread,
         largest_rate=float(scale),
         loads=distinct,
     )
@@ -81,7 +76,6 @@ class LatencyCurve(Frozen):
     servers: float
     spread: float
     largest_rho: float
-    smallest_rho: float
     loads: int
     of_cpu: bool = Field(False, description="in place of rho stands idle + busy_per_rho * rho")
     idle: float = Field(0.0, description="share of the hosts' cores, at no load")
@@ -157,7 +151,6 @@ def _fitted(load: Floats, time: Floats, servers: float) -> LatencyCurve:
         servers=servers,
         spread=0.0,
         largest_rho=float(load.max()),
-        smallest_rho=float(load.min()),
         loads=_distinct(load),
     )
     return curve.model_copy(update={"spread": _spread(curve, load, time)})
@@ -169,7 +162,6 @@ def _over_load(by_cpu: LatencyCurve, load: Floats, used: Floats, time: Floats) -
     assert law is not None  # a curve has at least two loads
     over_load = {
         "largest_rho": float(load.max()),
-        "smallest_rho": float(load.min()),
         "loads": _distinct(load),
         "of_cpu": True,
         "idle": law.idle_percent / 100,
