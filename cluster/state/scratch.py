@@ -14,6 +14,10 @@ SPARK = "density-study-analysis-"
 """Shuffles of Spark, in the folder for temporary files."""
 IMPORT = ".importing-"
 """An import that is not complete, in the folder of its study."""
+REMOVED = ".removed-"
+"""A run that is being deleted, in the folder of its study."""
+OWN = "own-"
+"""Tickets, archives and programs of one process, in the runtime folder."""
 
 
 @contextmanager

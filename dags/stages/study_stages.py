@@ -18,6 +18,7 @@ from typing import Any
 from density_study.cluster.lifecycle.lost_run import sweep_lost_run
 from density_study.cluster.lifecycle.reap import Reaped, Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
+from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.atomic import naming
@@ -25,7 +26,8 @@ from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
-from density_study.cluster.state.scratch import IMPORT, SPARK, sweep
+from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.scratch import IMPORT, OWN, REMOVED, SPARK, sweep
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
 from density_study.dags.stages.comparison import (
     compare_run,
@@ -162,7 +164,7 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     """Remove the leftovers of this user's ended and killed runs below `runs` and verify that they are gone;
-    also those of killed analyses and imports.
+    also what killed processes left in folders for temporary files.
 
     Their open records are closed as `incomplete`. A run whose folder is gone no longer holds this machine,
     wherever its folder was. `dead`: names of owners that are known to be dead. The result names the runs that
@@ -173,9 +175,12 @@ def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     if not dry_run:
         for place in (Path(tempfile.gettempdir()), cache_root()):
             sweep(place, SPARK)
+        sweep(runtime_dir(), OWN)
+        private_network.sweep()
         for study in runs.glob("*"):
             if not study.is_symlink():  # it may lead anywhere
                 sweep(study, IMPORT)
+                sweep(study, REMOVED)
     with naming(runs):
         swept = reap_clusters(runs, dry_run, _close_records, dead)
     if isinstance(lost, Reaped):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -12,9 +11,7 @@ from density_study.cluster.lifecycle.reap import not_proved_gone
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import own_runs, presence
 from density_study.cluster.state.run_state import busy, run_state
-
-REMOVED = ".removed"
-"""Folder of a study that holds runs while they are deleted. Nothing lists what is in it."""
+from density_study.cluster.state.scratch import REMOVED, scratch
 
 
 def remove_run(root: Path) -> None:
@@ -28,19 +25,19 @@ def remove_run(root: Path) -> None:
     _check_permission(root)
     with presence.alone(root) as locked:
         _check_over(root, locked)
-        aside, key = _free_place(root), own_runs.key_of(root)
-        root.rename(aside)  # from here on, the run is gone for everybody
-        own_runs.forget(key)
-    try:
-        shutil.rmtree(aside)
-    except OSError as error:
-        raise StudyError(
-            f"the run was removed from its study, but not all of its files: {error}.",
-            str(aside),
-            "delete this folder.",
-        ) from error
-    with suppress(OSError):  # another run is being removed
-        aside.parent.rmdir()
+        # on the same file system, so that the move is atomic
+        with scratch(root.parent, REMOVED) as aside:
+            key = own_runs.key_of(root)
+            root.rename(aside / root.name)  # from here on, the run is gone for everybody
+            own_runs.forget(key)
+            try:
+                shutil.rmtree(aside / root.name)
+            except OSError as error:
+                raise StudyError(
+                    f"the run was removed from its study, but not all of its files: {error}.",
+                    str(aside),
+                    "delete this folder.",
+                ) from error
 
 
 def _check_own(root: Path) -> None:
@@ -96,18 +93,3 @@ def _check_over(root: Path, locked: bool) -> None:
             str(root),
             f"run study reap --runs {quote(str(root.parents[1]))}, then try again.",
         )
-
-
-def _free_place(root: Path) -> Path:
-    """Where the folder goes before it is deleted: on the same file system, so that the move is atomic."""
-    aside = root.parent / REMOVED / root.name
-    aside.parent.mkdir(mode=0o700, exist_ok=True)
-    if why := own_runs.stranger(aside.parent):
-        raise InputError(
-            f"runs cannot be deleted through it: {why}.", str(aside.parent), "move it away."
-        )
-    if aside.is_symlink():
-        aside.unlink()
-    elif aside.exists():
-        shutil.rmtree(aside)  # left by a removal that was killed
-    return aside

@@ -18,6 +18,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -29,6 +30,7 @@ from density_study.cluster.state.tags import short_hash
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCSIFADDR, _IFF_UP = 0x8913, 0x8914, 0x8916, 1
 _NAME = re.compile(r"net-[0-9a-f]{12}")
 _PROBE_S = 30.0
+_MADE_WITHIN_S = 0.5
 _PROBE = "probe"
 
 
@@ -42,6 +44,32 @@ def door_of(network: str) -> Path:
     if not _NAME.fullmatch(network):
         raise FileNotFoundError(errno.ENOENT, "no such network", network)
     return runtime_dir() / network
+
+
+def sweep() -> None:
+    """Remove the doors whose holders were killed. One that is being made refuses only for a moment."""
+    dead = [
+        door
+        for door in runtime_dir().glob("net-*")
+        if _NAME.fullmatch(door.name) and door.is_socket() and _is_dead(door)
+    ]
+    if dead:
+        time.sleep(_MADE_WITHIN_S)
+    for door in filter(_is_dead, dead):
+        door.unlink(missing_ok=True)
+
+
+def _is_dead(door: Path) -> bool:
+    """Whether nobody listens there any more."""
+    with _at(door) as path, socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            return True
+        except OSError:  # busy, or gone meanwhile
+            return False
+    return False
 
 
 def made_by() -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from density_study.cluster.stack import find_java
 from density_study.cluster.state import atomic
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.scratch import OWN, scratch
 
 LOOK_S = 600
 RENEW_BEFORE_S = 3600.0
@@ -82,7 +82,7 @@ def configuration_of(existing: ExistingCluster) -> ClientConfiguration:
 def looking(existing: ExistingCluster) -> Iterator[tuple[ClientConfiguration, Access]]:
     """The configuration, and access for as long as the context lasts. InputError as in `log_in`."""
     configuration = configuration_of(existing)
-    with _temporary() as folder:
+    with scratch(runtime_dir(), OWN) as folder:
         yield configuration, _access(existing, configuration, folder, folder, LOOK_S)
 
 
@@ -90,7 +90,7 @@ def looking(existing: ExistingCluster) -> Iterator[tuple[ClientConfiguration, Ac
 def looking_again(conf: Path) -> Iterator[Access]:
     """Access to what the build with this folder of configuration made. StudyError if there is none."""
     login = _saved(conf)
-    with _temporary() as folder:
+    with scratch(runtime_dir(), OWN) as folder:
         yield _renewed(login, folder / _CACHE, LOOK_S)
 
 
@@ -161,14 +161,6 @@ def _renewed(login: _Login, cache: Path, life_s: int | None = None) -> Access:
 def _saved(conf: Path) -> _Login:
     path = conf / _SAVED
     return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else _Login()
-
-
-@contextmanager
-def _temporary() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(
-        prefix="ticket-", dir=runtime_dir(), ignore_cleanup_errors=True
-    ) as folder:
-        yield Path(folder)
 
 
 def ca_file(configuration: ClientConfiguration, given: str, folder: Path) -> str:

@@ -6,7 +6,6 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from density_study.cluster.model.access import Access
@@ -17,6 +16,7 @@ from density_study.cluster.render.conf_files import log_flags, store_client_file
 from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.scratch import OWN, scratch
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
@@ -54,8 +54,7 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
 def look(folder: Path, access: Access, *words: str) -> Any:
     """Calls `table_tool` with a copy of the client configuration in `folder`, which a study names: what else
     lies there, such as classes, is not on the class path."""
-    with TemporaryDirectory(prefix="conf-", dir=runtime_dir()) as copy:
-        conf = Path(copy)
+    with scratch(runtime_dir(), OWN) as conf:
         copy_configuration(folder, conf)
         for name, text in store_client_files().items():
             (conf / name).write_text(text)

@@ -198,9 +198,15 @@ class _Curl(HTTPAdapter):
             raise requests.ConnectionError(large) from error
         except subprocess.TimeoutExpired as error:
             raise requests.ConnectionError(f"it did not end within {within_s:g} s") from error
+        words = done.stderr.decode(errors="replace")
         if done.returncode != 0:
-            raise requests.ConnectionError(done.stderr.decode().splitlines()[0])
-        said = json.loads(done.stderr)
+            ended = f"curl ended with exit code {done.returncode}"
+            raise requests.ConnectionError((words.splitlines() or [ended])[0])
+        try:
+            said = json.loads(words)
+        except ValueError as error:
+            old = f"curl must be 7.83 or later, to report headers; it prints {words[:200]!r}"
+            raise requests.ConnectionError(old) from error
         if said["status"] == codes.unauthorized:
             host = urlsplit(str(request.url)).hostname
             raise requests.ConnectionError(

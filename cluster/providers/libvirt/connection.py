@@ -6,8 +6,11 @@ and known_hosts, and ask or learn; its parameter `known_hosts` is for other tran
 
 from __future__ import annotations
 
+import atexit
 import re
 import shlex
+from contextlib import ExitStack
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -19,7 +22,8 @@ from density_study.cluster.providers.ssh.options import (
     strict_options,
 )
 from density_study.cluster.state import atomic
-from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.runtime import VARIABLE, runtime_dir
+from density_study.cluster.state.scratch import OWN, allows_programs, scratch
 from density_study.cluster.state.settings import user_home
 
 _PLACE = re.compile(r"([A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?")
@@ -59,11 +63,25 @@ def _refused(uri: str) -> InputError:
 
 
 def _strict_ssh(known_hosts: str) -> Path:
-    """A program in the runtime folder that runs ssh with our options, and libvirt's arguments after them: of
-    two values of an option, ssh takes the first."""
+    """A program that runs ssh with our options, and libvirt's arguments after them: of two values of an
+    option, ssh takes the first. InputError where no program can be executed."""
     argv = (find_program("ssh"), *strict_options(known_hosts, identity_file()))
     script = f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n'
-    path = runtime_dir() / f"virsh-ssh-{sha256(script.encode()).hexdigest()[:16]}"
+    path = _own_folder(runtime_dir()) / f"ssh-{sha256(script.encode()).hexdigest()[:16]}"
     if not path.exists():
         atomic.write_text(path, script, mode=0o700)
     return path
+
+
+@cache
+def _own_folder(above: Path) -> Path:
+    """A folder of this process: the path of the key, and so the program, may differ in each."""
+    if not allows_programs(above):
+        raise InputError(
+            "its disk is mounted noexec, and virsh starts a program of ours from it.",
+            str(above),
+            f"set {VARIABLE} to a folder of your own on another disk, for every command.",
+        )
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(scratch(above, OWN))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 
@@ -12,6 +11,7 @@ from density_study.cluster.providers.ssh.host_stacks import SENT, SUMS
 from density_study.cluster.providers.ssh.stack_copies import README, StackCopy
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.scratch import OWN, scratch
 
 _TIMEOUT_S = 900.0
 
@@ -28,9 +28,9 @@ def provide_stacks(
         host: [copy for copy in wanted if not _is_there(hosts[host], copy)]
         for host, wanted in copies.items()
     }
-    with tempfile.TemporaryDirectory(prefix="stacks-", dir=runtime_dir()) as folder:
+    with scratch(runtime_dir(), OWN) as folder:
         lacking = {copy.stack: copy for wanted in missing.values() for copy in wanted}
-        tars = {stack: copy.write_tar(Path(folder)) for stack, copy in lacking.items()}
+        tars = {stack: copy.write_tar(folder) for stack, copy in lacking.items()}
 
         def provide(host: str, target: Target) -> None:
             channel(target).put(str(work / "README"), README.encode())

@@ -17,12 +17,15 @@ from urllib.parse import quote
 import pytest
 
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.libvirt import connection
 from density_study.cluster.providers.libvirt.connection import connected
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.channel import Channel
 from density_study.cluster.providers.ssh.options import IDENTITY, ssh_options
 from density_study.cluster.providers.ssh.programs import PYTHON, Requirements, check_programs
+from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.scratch import OWN, scratch
 from tests.hosts.sshd import sshd
 from tests.security.hosts.conftest import TARGET
 
@@ -131,6 +134,22 @@ def test_libvirt_over_ssh_is_as_strict_as_all_ssh(
     named = f'UserKnownHostsFile="{known_hosts.replace("%", "%%")}"'
     assert named in argv and "IdentitiesOnly=yes" in argv and f'IdentityFile="{key}"' in argv
     assert argv[argv.index("--") + 1] == "192.0.2.11" and "evil" not in str(argv)
+
+
+@pytest.mark.usefixtures("ssh", "runtime")
+def test_a_program_for_virsh_needs_a_disk_that_allows_it_and_ends_with_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uri = "qemu+ssh://study@192.0.2.11/system?known_hosts=/k"
+    program = Path(connected(uri).partition("command=")[2])
+    assert program.stat().st_mode & 0o777 == 0o700
+    with scratch(runtime_dir(), OWN):
+        assert program.exists(), "its process lives"
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", f"{runtime_dir()}/noexec")
+    monkeypatch.setattr(connection, "allows_programs", lambda _: False)
+    with pytest.raises(InputError, match="noexec") as refused:
+        connected(uri)
+    assert "DENSITY_STUDY_RUNTIME" in refused.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_no_login_to_hosts_that_a_journal_names(runs: Path) -> None:
 def test_removal_does_not_leave_the_study(runs: Path, canaries: Canaries) -> None:
     root = runs / STUDY / "Documents"
     craft(root, {"event": "run-ended", "outcome": "ok", "message": ""})
-    (runs / STUDY / ".removed").symlink_to(canaries.folder)
+    (runs / STUDY / ".removed-x").symlink_to(canaries.folder)
     study("rm", "Documents", "--runs", runs, "--yes")
     canaries.check()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.state import scratch as module
+from density_study.cluster.state.runtime import runtime_dir
 from density_study.cluster.state.scratch import SPARK, scratch, sweep
 from density_study.dags.stages import study_stages
 
@@ -54,12 +56,20 @@ def test_reap_removes_it_too_and_a_dry_run_does_not(
     runtime: None, held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / "runs/study/.importing-x/20261125T000000Z"
-    left.mkdir(parents=True)
-    study_stages.reap(tmp_path / "runs", dry_run=True)
-    assert held.exists() and left.exists()
-    study_stages.reap(tmp_path / "runs", dry_run=False)
-    assert not held.exists() and not left.parent.exists()
+    study, own = tmp_path / "runs/study", runtime_dir()
+    left = [study / ".importing-x/r1", study / ".removed-x/r1", own / "own-x/stack.tar"]
+    for folder in left:
+        folder.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as killed, socket.socket(socket.AF_UNIX) as alive:
+        killed.bind(str(own / "net-000000000000"))
+        alive.bind(str(own / "net-111111111111"))
+        alive.listen()
+        killed.close()
+        study_stages.reap(tmp_path / "runs", dry_run=True)
+        assert held.exists() and all(folder.exists() for folder in left)
+        study_stages.reap(tmp_path / "runs", dry_run=False)
+    assert not held.exists() and not any(folder.parent.exists() for folder in left)
+    assert [door.name for door in own.glob("net-*")] == ["net-111111111111"]
 
 
 def test_links_files_and_folders_of_other_users_are_left_alone(
