@@ -65,7 +65,14 @@ class Children:
         return process
 
     def wait(self, process: ProcessId, timeout_s: float) -> int:
-        """Exit code, negative for a signal. TimeoutError past the limit."""
+        """Exit code, negative for a signal. TimeoutError past the limit, StudyError if another process
+        started it: over SSH, the agent of an earlier connection."""
+        if process not in self._children:
+            raise StudyError(
+                "it is not known how it ended: the connection broke after its start, or the host restarted.",
+                f"{process.name} on node {process.node!r}",
+                "look at `uptime` and the network of that host, and run the same command again.",
+            )
         try:
             return self._children[process].wait(timeout_s)
         except subprocess.TimeoutExpired as error:

@@ -36,7 +36,8 @@ def use_ssh_connection() -> None:
         raise _fault(name, "its private key has a passphrase", "use an SSH agent for such a key.")
     descriptor = os.memfd_create("ssh-key")
     os.fchmod(descriptor, 0o600)  # ssh refuses a key that others can read
-    os.write(descriptor, str(held[_KEY]).strip().encode() + b"\n")
+    lines = str(held[_KEY]).strip().splitlines()  # a browser's form may end them as Windows does
+    os.write(descriptor, "".join(f"{line}\n" for line in lines).encode())
     os.environ[VARIABLES["ssh_identity"]] = f"/proc/{os.getpid()}/fd/{descriptor}"
 
 

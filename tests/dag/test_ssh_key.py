@@ -39,10 +39,13 @@ def connect(monkeypatch: pytest.MonkeyPatch, **extra: str) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_LAB", text)
 
 
-def test_ssh_reads_the_key_from_memory(monkeypatch: pytest.MonkeyPatch, key: Path) -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n"])  # the second of a browser's form
+def test_ssh_reads_the_key_from_memory(
+    end: str, monkeypatch: pytest.MonkeyPatch, key: Path
+) -> None:
     from density_study.dags.tasks.own_process import use_ssh_connection
 
-    connect(monkeypatch, private_key=key.read_text())
+    connect(monkeypatch, private_key=key.read_text().replace("\n", end))
     use_ssh_connection()
     identity = identity_file()
     assert identity is not None and str(identity).startswith(f"/proc/{os.getpid()}/fd/")

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.machine.processes import Children, stop_all
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.providers.local.transport import LocalTransport
@@ -77,6 +77,16 @@ def test_wait_returns_the_exit_code_or_times_out(transport: LocalTransport, tmp_
     stays = transport.start(NODE, SLEEP, *outputs(tmp_path))
     with pytest.raises(TimeoutError, match="sleeper on w1"):
         transport.wait(stays, 0.05)
+
+
+def test_the_end_of_a_process_that_another_connection_started_is_unknown(
+    transport: LocalTransport, tmp_path: Path
+) -> None:
+    """As for the agent of a host that restarted, or whose connection broke."""
+    process = transport.start(NODE, Command("client", ("true",)), *outputs(tmp_path))
+    with pytest.raises(StudyError, match="not known how it ended"):
+        Children().wait(process, 1)
+    assert transport.wait(process, 10) == 0
 
 
 def test_a_command_that_cannot_be_executed_is_an_error(

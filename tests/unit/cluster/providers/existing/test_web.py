@@ -185,3 +185,21 @@ def test_authorities_are_those_of_the_trust_store(store: Path, tmp_path: Path, k
     (tmp_path / "ssl-client.xml").write_text(configuration_xml(sites["ssl-client"]))
     with pytest.raises(InputError, match=r"the trust store .*damaged cannot be read"):
         ca_file(configuration, "", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("kill -9 $$", "curl ended with exit code -9"),
+        ("printf '\\377 broke\\n' >&2; exit 7", "\ufffd broke"),
+        ("""echo "curl: unknown --write-out variable: 'header_json'" >&2""", "curl must be 7.83 or later"),
+    ],
+)  # fmt: skip
+def test_a_curl_that_is_old_or_killed_is_named(
+    script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "curl").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "curl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(requests.ConnectionError, match=words):
+        session_of(kerberos(tmp_path)).get("http://localhost:1/")
