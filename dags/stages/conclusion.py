@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from density_study.cluster.model.errors import StudyError, TearDownError
@@ -141,7 +142,8 @@ def _failed_acts(run: Run) -> Iterator[str]:
         yield f"tear-down: {fault}"
     if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
         faults = [f": {f.stage}: {f.message}" for f in run.journal.since_opening(AnalysisFailed)]
-        yield f"analysis: it did not finish, so there is no report{''.join(faults[-1:])}"
+        repeat = f"repeat it by `study report {quote(str(run.root))}`"
+        yield f"analysis: it did not finish, so there is no report{''.join(faults[-1:])}; {repeat}"
 
 
 def _tear_down_fault(run: Run) -> str:

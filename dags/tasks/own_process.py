@@ -10,6 +10,7 @@ from typing import Any
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import shell
 from density_study.cluster.state.settings import VARIABLES, setting
+from density_study.dags.airflow_home.home import ONE_PROCESS
 
 _FILE, _KEY, _PASSPHRASE = "key_file", "private_key", "private_key_passphrase"
 
@@ -47,6 +48,11 @@ def _fault(name: str, what: str, remedy: str) -> InputError:
 
 def own_process(_context: Any) -> None:
     """`pre_execute` of the tasks: a clean environment, which keeps what belongs to Airflow, and the SSH key
-    of the connection. Airflow gives each task a process of its own."""
-    shell.clean(hosted=True)
+    of the connection. Airflow gives each task a process of its own.
+
+    Not so `study run`: its one process was clean from its start, and Spark, which starts in the background
+    during the last step, would lose the variables that were set for it.
+    """
+    if ONE_PROCESS not in os.environ:
+        shell.clean(hosted=True)
     use_ssh_connection()

@@ -14,7 +14,7 @@ import pytest
 from density_study.cluster.stack import maven
 from density_study.cluster.state.settings import FILE
 from density_study.cluster.state.shell import cleaned
-from density_study.dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import ONE_PROCESS, project_root
 from density_study.dags.tasks.own_process import own_process
 from tests.security.shell.hostile import NOWHERE, hostile
 
@@ -68,6 +68,16 @@ def test_a_task_in_such_an_airflow_cleans_its_own_process(
     own_process({})
     assert given == cleaned(given, hosted=True)
     assert "AIRFLOW__CORE__EXECUTOR" in given and "HADOOP_CONF_DIR" not in given
+
+
+def test_a_task_in_the_process_of_study_run_leaves_what_spark_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Spark starts in the background during the last step; the next task began before it had read them
+    given = {**dict.fromkeys(("PYSPARK_PYTHON", "SPARK_HOME", "JAVA_HOME"), "/ours"), FILE: os.devnull}
+    monkeypatch.setattr(os, "environ", {**given, ONE_PROCESS: "1"})
+    own_process({})
+    assert os.environ == {**given, ONE_PROCESS: "1"}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,10 @@ def of_analysis(run: Run) -> list[str]:
     return [line for line in failures(run) if line.startswith("analysis")]
 
 
+def remedy(run: Run) -> str:
+    return f"repeat it by `study report {run.root}`"
+
+
 @pytest.mark.parametrize(
     ("error", "named"),
     [
@@ -46,11 +50,11 @@ def test_the_fault_of_a_stage_is_the_runs(
     monkeypatch.setattr(pipeline, "STAGES", {**pipeline.STAGES, "report": fail})
     with pytest.raises(type(error)):
         pipeline.run_stage("report", run.root)
-    assert of_analysis(run) == [f"{BEGINS}: report: {named}"]
+    assert of_analysis(run) == [f"{BEGINS}: report: {named}; {remedy(run)}"]
 
 
 def test_a_killed_analysis_names_no_stage_and_a_later_one_that_ended_counts(run: Run) -> None:
-    assert of_analysis(run) == [BEGINS]
+    assert of_analysis(run) == [f"{BEGINS}; {remedy(run)}"]
     run.journal.record(AnalysisFailed(stage="report", message="ValueError: what"))
     run.journal.record(AnalysisEnded(stage="report"))
     assert of_analysis(run) == []
