@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from density_study.workloads.ycsb.facts.latency import enough, nearest_ranks
+from density_study.workloads.ycsb.facts.latency import enough, latency_metrics, nearest_ranks
 from density_study.workloads.ycsb.facts.recovery import recovery_metrics
 from density_study.workloads.ycsb.facts.summary import whole_runs, work_checks
 from tests.unit.facts.made_rows import made_rows
@@ -63,3 +63,21 @@ def test_ten_operations_beyond_a_percentile_are_enough() -> None:
     assert dict(nearest_ranks(values, counts, (0, 50.0, 99.9, 99.95))) == {
         0.0: 1, 50.0: 5000, 99.9: 9990, 99.95: None
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("p95_us", "p99_us", "found"),
+    [(1843, 2113, [1.843, 2.113]), (2000, 2113, [2.0, 2.113]), (2000, 4000, []), (0, 0, [])],
+)
+def test_buckets_of_a_millisecond_are_no_percentiles(
+    p95_us: float, p99_us: float, found: list[float]
+) -> None:
+    """measurementtype=histogram rounds them down to whole ms, and prints no buckets by default."""
+    names = {"Operations": 10_000, "95thPercentileLatency": p95_us, "99thPercentileLatency": p99_us}
+    printed = [
+        {"client": "ycsb-1", "operation": "READ", "name": "READ", "outcome": None, "intended": False,
+         "measure": measure, "unit": "count" if measure == "Operations" else "us", "value": value}
+        for measure, value in names.items()
+    ]  # fmt: skip
+    rows = made_rows({"imported": True, "clients": 1, "warm_up_s": 0.0}, {"ycsb_summary": printed})
+    assert [metric["value"] for metric in latency_metrics(rows)] == found

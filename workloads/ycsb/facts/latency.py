@@ -40,13 +40,15 @@ def latency_metrics(rows: Rows) -> Iterator[Row]:
 
 
 def _of_summary(summary: Sequence[Row]) -> Iterator[Row]:
-    """Percentiles that YCSB printed; no row if YCSB counted in buckets of 1 ms."""
+    """Percentiles that YCSB printed; no row if YCSB counted in buckets of 1 ms: then all are whole ms, which
+    those of a HdrHistogram are not."""
     blocks: dict[str, list[Row]] = defaultdict(list)  # [READ], [Intended-READ], ...
     for row in summary:
         if row["outcome"] is None and row["operation"] not in NOT_OF_USERS:
             blocks[row["name"]].append(row)
     for block in blocks.values():
-        if any(row["unit"] is None for row in block):
+        printed = [row["value"] for row in block if _printed(row["measure"]) in PERCENTILES]
+        if any(row["unit"] is None for row in block) or not any(us % 1000 for us in known(printed)):
             continue
         counts = [row["value"] for row in block if row["measure"] == "Operations"]
         operations = max(known(counts), default=0.0)
