@@ -67,7 +67,7 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
         text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
-        check_points_are_decimal(rows, ("value", "load"))
+        check_points_are_decimal(rows, ("hosts", "value", "load"))
     points = _points(rows)
     if not points:
         raise InputError(

@@ -143,6 +143,12 @@ def test_a_slip_in_points_is_refused_with_its_line(rows: list[str], words: str) 
         parse_points(HEAD + "\n".join(rows) + "\n", "points.csv")
 
 
+def test_hosts_with_a_separator_of_thousands_are_refused_with_their_line() -> None:
+    text = f"{HEAD}r,1.000,1,hdd,310,MiB/s,1,,\n".replace(",", ";")
+    with pytest.raises(InputError, match=r"line 2: hosts is '1.000', which may mean 1 or 1000"):
+        parse_points(text, "points.csv")
+
+
 def test_an_operation_with_control_characters_is_refused_with_its_line() -> None:
     with pytest.raises(InputError, match=r"line 2: operation is 'READ.*31m', with control char"):
         parse_points(
