@@ -114,7 +114,12 @@ def _log(run: YcsbFacts, log: SpanFacts) -> Iterator[str]:
 
 
 def _status(run: YcsbFacts, status: YcsbFacts) -> Iterator[str]:
+    """A client's last status line is of its end."""
     if run.run_s is None or status.at is None:
         return
-    if status.at_elapsed_s > run.run_s + max(LOG_S, LOG_SHARE * run.run_s):
+    slack_s = max(LOG_S, LOG_SHARE * run.run_s)
+    if abs(status.at_elapsed_s - run.run_s) > slack_s:
         yield f"status lines of {status.at_elapsed_s} s, and the run took {run.run_s:.0f} s"
+    done, whole = status.at_operations, run.implied
+    if done is not None and whole is not None and abs(done - whole) * run.run_s > whole * slack_s:
+        yield f"status lines of {done:,} operations, and the run did {whole:,}"

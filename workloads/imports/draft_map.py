@@ -111,7 +111,7 @@ def _ycsb(draft: GuessedTrial) -> Iterator[str]:
     yield f"      mix: {mix}  # {_comment(why)}"
     for key, found, example in (
         ("records", shown.number("recordcount"), "1_000_000"),
-        ("threads", shown.number("-threads", "threadcount"), "8"),
+        ("threads", shown.number("threadcount"), "8"),
         ("operations", shown.number("operationcount"), "1_000_000"),
         ("duration", shown.number("maxexecutiontime"), "300 s"),
     ):

@@ -30,7 +30,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class YcsbFacts:
-    """What a YCSB client printed about its run. `properties` are the `-p` options of its command line.
+    """What a YCSB client printed about its run. `properties` are those that its command line sets.
 
     at: local time of a status line, and the seconds and operations it reports. counts: attempts by
     operation as users requested them. failed: failed ones. unexpected: reads with another content than was
@@ -43,6 +43,7 @@ class YcsbFacts:
     version: str = ""
     at: datetime | None = None
     at_elapsed_s: int = 0
+    at_operations: int | None = None
     run_s: float | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     failed: int = 0
@@ -51,19 +52,10 @@ class YcsbFacts:
     problem: str = ""
     printed: int = 0
 
-    def number(self, *names: str) -> int | None:
-        """The first of these properties or options (`-threads`) that is a whole number."""
-        for name in names:
-            text = self.option(name) if name.startswith("-") else self.properties.get(name)
-            if text is not None and text.isdecimal():
-                return int(text)
-        return None
-
-    def option(self, name: str) -> str | None:
-        """What follows the option on the command line."""
-        if name not in self.argv[:-1]:
-            return None
-        return self.argv[self.argv.index(name) + 1]
+    def number(self, name: str) -> int | None:
+        """The property, if it is a whole number."""
+        text = self.properties.get(name, "")
+        return int(text) if text.isdecimal() else None
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,11 @@ def _nodecpu(text: Text, _: str) -> SpanFacts:
 
 
 def _hdr(text: Text, _: str) -> SpanFacts:
-    if name_of(text.file) is None and not any(
-        "Logging for:" in line for line in text.lines[:HEAD_LINES]
-    ):
+    logs = sum(line.startswith(_HDR[0]) for line in text.lines)
+    if name_of(text.file) is None and not logs:
         return SpanFacts(problem=OTHER_HDR)
+    if logs > 1:
+        return SpanFacts(problem=f"{logs} logs, one behind the other: give each a file")
     parsed = parse_hdr(text.data, text.file)
     for bad in parsed.quarantined:
         return SpanFacts(problem=f"line {bad.line}: {bad.reason}")

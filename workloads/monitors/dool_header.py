@@ -70,9 +70,9 @@ class Start:
 
     @cached_property
     def zone(self) -> tzinfo | None:
-        """The time zone of the file's times; None if it is unknown."""
+        """The time zone of the file's times; None if it is unknown. GMT is London's only in winter."""
         match = _DATE.fullmatch(self.date_text)
-        return UTC if match and match.group(2) in UTC_NAMES else self.given_zone
+        return UTC if match and match.group(2) in UTC_NAMES - {"GMT"} else self.given_zone
 
     @cached_property  # every row needs it
     def epoch_s(self) -> float | None:

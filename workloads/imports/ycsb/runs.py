@@ -40,6 +40,7 @@ _JSON = re.compile(r"\s*[\[{].*")
 _BRACES = re.compile(r"[\[{\s]*")
 _EXCEPTION = re.compile(r"(?:Caused by: |Exception in thread .*)?[\w.$]+(?:Exception|Error)\b.*")
 _WITH_STATUS = frozenset({"READ", "UPDATE", "INSERT", "SCAN", "DELETE"})
+_OPTIONS = {"-threads": "threadcount", "-target": "target"}  # that set a property
 _STATUS_TIME = "%Y-%m-%d %H:%M:%S:%f"
 NO_SUMMARY = "YCSB started here and printed no summary: the run failed, or its output is cut off"
 CUT = "the summary is cut off"
@@ -65,14 +66,14 @@ def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
         return
     for number, run in enumerate(runs, start=1):
         yield (
-            _piece(text, run, number, len(summaries) == 1)
+            _piece(text, run, number, len(runs) == 1)
             if summaries
             else _without_summary(text, run, number)
         )
 
 
 def _piece(text: Text, run: Section, number: int, alone: bool) -> Piece | Refused:
-    """alone: no other run in the file has a summary."""
+    """alone: no other run is in the file."""
     if not run.summary:
         return Refused(text.file, run.first, NO_SUMMARY)
     lines = text.cut(1, len(text.lines))
@@ -175,10 +176,19 @@ def _started(run: Section) -> YcsbFacts:
         argv = tuple(shlex.split(printed.group(1))) if printed else ()
     except ValueError:  # an unbalanced quote
         argv = tuple(printed.group(1).split()) if printed else ()
-    properties = dict(
-        pair.split("=", 1) for flag, pair in pairwise(argv) if flag == "-p" and "=" in pair
-    )
-    return YcsbFacts(argv, properties, banner.group(1) if banner else "")
+    return YcsbFacts(argv, _properties(argv), banner.group(1) if banner else "")
+
+
+def _properties(argv: Sequence[str]) -> dict[str, str]:
+    """Those that the command line sets: as in the client, the last one counts."""
+    found: dict[str, str] = {}
+    for flag, text in pairwise(argv):
+        name, sign, value = (
+            text.partition("=") if flag == "-p" else (_OPTIONS.get(flag), flag, text)
+        )
+        if name and sign:
+            found[name] = value
+    return found
 
 
 def _facts(rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
@@ -221,5 +231,6 @@ def _timed(facts: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
             at = datetime.strptime(head["time"], _STATUS_TIME)
         except ValueError:
             continue
-        return replace(facts, at=at, at_elapsed_s=int(head["elapsed"]))
+        done = int(head["operations"]) if head["operations"].isdecimal() else None
+        return replace(facts, at=at, at_elapsed_s=int(head["elapsed"]), at_operations=done)
     return facts

@@ -48,9 +48,10 @@ class Section:
 
 
 def are_mixed(first: Section, later: Section) -> bool:
-    """Whether a summary begins again before the one above it has an operation: a client prints its own
-    without a break."""
-    return not first.operations and later.first == first.last + 1 and not later.starts
+    """Whether a summary begins again before the one above it has an operation, or repeats some of that one's
+    measures only: a client prints its own without a break, and [OVERALL] first."""
+    is_own = first.operations and any(name == "OVERALL" for name, _ in later.seen)
+    return not is_own and later.first == first.last + 1 and not later.starts
 
 
 def sections(text: Text) -> Iterator[Section]:

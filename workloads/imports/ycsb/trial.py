@@ -176,9 +176,9 @@ def _test_case(
     """The test case, and the operations requested of each client."""
     facts = [client.facts for client in clients]
 
-    def found(fact: str, *names: str) -> int | None:
+    def found(fact: str, name: str) -> int | None:
         """For every client whose command line shows it."""
-        values = {value for one in facts if (value := one.number(*names)) is not None}
+        values = {value for one in facts if (value := one.number(name)) is not None}
         if len(values) > 1:
             raise knowledge.fault(
                 f"the clients differ in {fact}: {', '.join(map(str, sorted(values)))}.",
@@ -192,7 +192,7 @@ def _test_case(
         "records", entry.records, found("records", "recordcount"), "ycsb", "records"
     )
     threads = knowledge.settled(
-        "threads", entry.threads, found("threads", "-threads", "threadcount"), "ycsb", "threads"
+        "threads", entry.threads, found("threads", "threadcount"), "ycsb", "threads"
     )
     limit_s = found("duration", "maxexecutiontime")
     asked = found("operations", "insertcount" if is_load else "operationcount")
@@ -205,7 +205,7 @@ def _test_case(
     if asked is not None or operations is not None or duration_s is None:
         fact = "requested operations"
         operations = knowledge.settled(fact, operations, asked, "ycsb", "operations")
-    targets = [one.number("-target", "target") for one in facts]
+    targets = [one.number("target") for one in facts]
     total = float(sum(one for one in targets if one)) if all(targets) else None
     target_ops_s = entry.target
     if total is not None or target_ops_s is not None:

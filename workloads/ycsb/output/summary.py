@@ -19,6 +19,7 @@ from density_study.workloads.ycsb.output.measurement import (
 )
 
 _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
+_OVERALL = {"RunTime": "ms", "Throughput": "ops/sec"}
 SERIES = re.compile(r">?[0-9]+")
 # What Java prints where nothing was measured: the mean of no values, and the least of none (Long.MAX_VALUE).
 _NO_VALUE = frozenset(
@@ -124,6 +125,8 @@ def _is_of_none(entry: Entry, rows: Mapping[tuple[str, str], SummaryRow]) -> boo
 def _row(entry: Entry) -> SummaryRow:
     match = _UNIT.fullmatch(entry.measure)
     measure, unit = match.groups() if match else (entry.measure, _unit_of(entry.measure))
+    if entry.name == "OVERALL" and unit != (wanted := _OVERALL.get(measure, unit)):
+        raise RejectedError(f"{measure} in {unit}, not in {wanted}")
     value = _count(entry) if unit == "count" else decimal(entry.value)
     return SummaryRow(entry.lines[-1].number, entry.name, measure, value, unit)
 

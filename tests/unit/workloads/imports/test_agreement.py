@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,6 @@ def _pieces(folder: Path, date: str, **changed: object) -> tuple[Piece, Piece, P
 
 
 def _ended(offset_s: float, zone: str) -> str:
-    from datetime import UTC, datetime
-
     (history,) = recognise(SAMPLES, "TestDFSIO-3.4.2_write.jhist").pieces
     assert history.span.until_s is not None
     at = datetime.fromtimestamp(history.span.until_s + offset_s, UTC)
@@ -107,6 +106,29 @@ def test_logs_and_status_lines_of_a_longer_run_disagree() -> None:
     assert disagreement(run, log, None) == ""
     longer = replace(log, facts=SpanFacts(since_s=0.0, until_s=600.0))
     assert "the log is of 600 s" in disagreement(run, longer, None)
+
+
+@pytest.mark.parametrize(
+    ("elapsed_s", "operations", "why"),
+    [
+        (600, 6_000_000, ""),
+        (590, 5_900_000, ""),
+        (600, None, ""),
+        (700, 6_000_000, "status lines of 700 s, and the run took 600 s"),
+        (60, 6_000_000, "status lines of 60 s, and the run took 600 s"),
+        (600, 4_000_000, "status lines of 4,000,000 operations, and the run did 6,000,000"),
+        (600, 9_000_000, "status lines of 9,000,000 operations, and the run did 6,000,000"),
+    ],
+)
+def test_status_lines_of_another_run_disagree(
+    elapsed_s: int, operations: int | None, why: str
+) -> None:
+    """A client prints a last one at its end. Runs of one series take equally long."""
+    lines, at = Lines(1, 1, b""), datetime(2026, 11, 20, 12, 10)
+    run = Piece("a.out", "ycsb-run", 1, lines, YcsbFacts(run_s=600.0, implied=6_000_000))
+    said = YcsbFacts(at=at, at_elapsed_s=elapsed_s, at_operations=operations)
+    found = disagreement(run, Piece("b.err", "ycsb-status", 1, lines, said), None)
+    assert (why in found) if why else not found
 
 
 def test_another_jobs_history_is_neither_drafted_nor_imported(tmp_path: Path) -> None:

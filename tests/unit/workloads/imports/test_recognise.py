@@ -83,10 +83,34 @@ def test_a_run_of_ycsb_0_12_shows_its_request_and_its_time(tmp_path: Path) -> No
     facts = piece.ycsb
     assert facts.version == "0.12.0"
     assert facts.number("recordcount") == 1000
-    assert facts.number("-threads") == 16
+    assert facts.number("threadcount") == 16
     assert (facts.at, facts.at_elapsed_s) == (datetime(2017, 3, 1, 12, 0, 10, 100_000), 10)
     assert (facts.run_s, facts.counts) == (10.0, {"READ": 990, "UPDATE": 1010})
     assert facts.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "threads", "target"),
+    [
+        ("-threads 64", 64, None),
+        ("-p threadcount=64", 64, None),
+        ("-p threadcount=64 -threads 8 -target 500", 8, 500),
+    ],
+)
+def test_the_last_of_a_clients_options_counts(
+    more: str, threads: int, target: int | None, tmp_path: Path
+) -> None:
+    """A wrapper appends its own to those of its user."""
+    text = YCSB_0_12.replace("operationcount=2000 -s", f"operationcount=2000 {more} -s")
+    (piece,) = of_text(tmp_path, text).pieces
+    assert (piece.ycsb.number("threadcount"), piece.ycsb.number("target")) == (threads, target)
+
+
+def test_two_logs_one_behind_the_other_are_no_log(tmp_path: Path) -> None:
+    data = (SAMPLES / "ycsb-0.17.0_hdrhistogram-2.2.2_READ.hdr").read_bytes()
+    found = of_text(tmp_path, data + data)
+    assert found.pieces == ()
+    assert "2 logs, one behind the other" in refusals(found)[0]
 
 
 def test_several_runs_in_one_file_are_told_apart_from_text_in_between(tmp_path: Path) -> None:
@@ -107,9 +131,13 @@ def test_two_summaries_without_anything_between_are_two_runs(tmp_path: Path) -> 
 
 
 def test_a_run_that_was_cut_off_is_refused_and_the_others_are_read(tmp_path: Path) -> None:
-    cut = YCSB_0_12[: YCSB_0_12.index("[OVERALL]")]
-    found = of_text(tmp_path, cut + YCSB_0_12)
-    assert [piece.number for piece in found.pieces] == [2]
+    whole = YCSB_0_12[YCSB_0_12.index("YCSB Client") :]
+    cut = whole.removesuffix(SUMMARY)
+    found = of_text(tmp_path, cut.replace("10 sec: 2000", "90 sec: 1800") + whole)
+    (piece,) = found.pieces
+    assert piece.number == 2
+    assert piece.lines.data.decode() == SUMMARY
+    assert piece.status is not None and piece.status.data.decode() == cut
     assert refusals(found)[0].startswith("f:1: YCSB started here and printed no summary")
 
 

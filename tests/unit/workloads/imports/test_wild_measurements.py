@@ -118,6 +118,14 @@ FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "tar": (TAR, ("refused an archive of tar",)),
     "7z": (b"7z\xbc\xaf\x27\x1c\0\4", ("refused compressed with 7-Zip",)),
     "zstd": (b"\x28\xb5\x2f\xfd\x24\x10\x81", ("refused compressed with zstd", "!Spark")),
+    "run-time-in-s": (
+        YCSB.replace("RunTime(ms), 13370", "RunTime(s), 13.37"),
+        ("refused line 1: RunTime in s, not in ms", "!operations in"),
+    ),
+    "two-clients-by-blocks": (
+        2 * (OVERALL + operation("READ", 4972)) + 2 * operation("UPDATE", 5028),
+        ("refused", "lines of two clients are mixed", "!operations in"),
+    ),
     # the same run, twice in one file
     "ycsb-twice": (YCSB * 2, ("run 2, lines 11 to 20", "a copy of ycsb-twice, lines 1 to 10")),
     "dfsio-twice": (f"{DFSIO}\n{DFSIO}", ("run 2", "a copy of dfsio-twice, lines 1 to 8")),
@@ -134,6 +142,7 @@ FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "chinese-month": (dstat("20 11月 2026 17:15:28 UTC"), ("refused no date as in", "!zone")),
     "localised-times": (dstat(day="nov.-20"), ("refused", "not a time", "LC_ALL=C", "TIMEFMT='%Y-%m-%d %H")),
+    "winter-in-london": (dstat("20 Nov 2026 17:15:28 GMT"), ("local times: time_zone is needed",)),
     "single-cores": (dstat(keys=CORES, row="10,2,87,1,0"), ("2 rows", "no CPU of all cores")),
     "sadf-single-cores": (SADF, ("refused single CPUs", "!no section")),
     # of tools without a reader
@@ -187,7 +196,7 @@ def test_it_is_read_right_or_refused_with_the_reason(name: str, tmp_path: Path) 
 def test_a_client_of_a_json_summary_keeps_its_start_and_its_status(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(f"{STARTED}{STATUS}{JSON}\n")
     (piece,) = recognise(tmp_path, "a").pieces
-    assert (piece.ycsb.number("-threads"), piece.ycsb.at_elapsed_s) == (8, 10)
+    assert (piece.ycsb.number("threadcount"), piece.ycsb.at_elapsed_s) == (8, 10)
     assert piece.status is not None and piece.status.data.decode().endswith(STATUS)
 
 
@@ -197,7 +206,7 @@ def test_a_json_summary_is_that_of_the_client_started_last(above: str, tmp_path:
     first = above.replace("threads 8", "threads 64").replace("10 sec", "90 sec")
     (tmp_path / "a").write_text(f"{first}java.io.IOException: no\n{STARTED}{STATUS}{JSON}\n")
     (piece,) = recognise(tmp_path, "a").pieces
-    assert (piece.ycsb.number("-threads"), piece.ycsb.at_elapsed_s) == (8, 10)
+    assert (piece.ycsb.number("threadcount"), piece.ycsb.at_elapsed_s) == (8, 10)
     assert piece.status is not None and piece.status.data.decode() == f"{STARTED}{STATUS}"
 
 
