@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from density_study.workloads.base.parsing import RejectedError
 
+OWN_ZONE = "give the file its own time_zone"
 UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
 
 
@@ -26,6 +27,19 @@ def zone_of(name: str) -> tzinfo:
         raise ValueError(
             f"{name[:60]!r} is not a time zone; write an IANA name such as Europe/Berlin, or UTC"
         ) from None
+
+
+def other_zone(local: datetime, printed: str, zone: tzinfo) -> str:
+    """In words, that a tool which printed this name or offset with a local time was in another zone. Empty if
+    nothing shows that: some zones have numbers for names."""
+    shown = "+0000" if printed in UTC_NAMES else printed
+    is_offset = shown.startswith(("+", "-"))
+    both = [local.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+    own = [f"{one:%z}" if is_offset else one.tzname() or "" for one in both]
+    shown = shown.ljust(5, "0") if is_offset else shown
+    if shown in own or not (is_offset or all(map(str.isalpha, (shown, *own)))):
+        return ""
+    return f"{local} is printed as {printed}, and time_zone has {own[0]} then"
 
 
 def epoch_of_local(local: datetime, zone: tzinfo) -> float:

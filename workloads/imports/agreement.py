@@ -76,8 +76,8 @@ def _history(result: DfsioFacts, history: SpanFacts, time_zone: str | None) -> I
     local = local_end(result)
     if local is None:
         return
-    moment, zone = local
-    given = zone or time_zone
+    moment, printed = local
+    given = printed if printed in UTC_NAMES else time_zone
     if given is None:
         apart_s = moment.replace(tzinfo=UTC).timestamp() - history.until_s
         nearest_s = abs((apart_s + ZONES_S / 2) % ZONES_S - ZONES_S / 2)

@@ -8,7 +8,11 @@ from pathlib import PurePosixPath
 from density_study.workloads.imports import contradictions
 from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
 from density_study.workloads.imports.choose import Chosen, Knowledge
-from density_study.workloads.imports.found_windows import window_of_result, window_of_spans
+from density_study.workloads.imports.found_windows import (
+    other_zone_of,
+    window_of_result,
+    window_of_spans,
+)
 from density_study.workloads.imports.map_model import DfsioEntry, TrialEntry
 from density_study.workloads.imports.piece import DfsioFacts, Kind, Piece
 from density_study.workloads.record.recorded import ImportedClient
@@ -41,6 +45,8 @@ def dfsio_trial(
         window_of_spans([history], "job history") if history else None,
         window_of_result(facts, zone) if facts else None,
     )
+    if facts and not history and not trial.window and (why := other_zone_of(facts, zone)):
+        raise knowledge.fault(f"{why}.", "correct time_zone, or give window.", "files")
     window, source = settled_window(knowledge, trial, found)
     given = window if trial.window else None
     doubts = [*contradictions.of_window(given, found, facts.exec_s if facts else None)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
-from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local, zone_of
+from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local, other_zone, zone_of
 from density_study.workloads.base.parsing import RejectedError
 from density_study.workloads.base.values import Window
 from density_study.workloads.imports.piece import DfsioFacts, Piece, YcsbFacts
@@ -55,8 +55,8 @@ def window_of_result(facts: DfsioFacts, time_zone: str | None) -> Found | None:
     found = local_end(facts)
     if found is None:
         return None
-    local, is_utc = found
-    zone: tzinfo | None = UTC if is_utc else None
+    local, printed = found
+    zone: tzinfo | None = UTC if printed in UTC_NAMES else None
     if zone is None and time_zone is not None:
         zone = zone_of(time_zone)
     if zone is None:
@@ -69,9 +69,17 @@ def window_of_result(facts: DfsioFacts, time_zone: str | None) -> Found | None:
     return window, "date and time of the result (about 1 s)"
 
 
-def local_end(facts: DfsioFacts) -> tuple[datetime, str | None] | None:
-    """The date of a result, and "UTC" if it is in that zone: names of others are ambiguous. None if it is not
-    understood."""
+def other_zone_of(facts: DfsioFacts, time_zone: str | None) -> str:
+    """In words, that the result is of another zone; empty if nothing shows that."""
+    local, printed = local_end(facts) or (datetime.min, "")
+    if time_zone is None or not printed or printed in UTC_NAMES:
+        return ""
+    return other_zone(local, printed, zone_of(time_zone))
+
+
+def local_end(facts: DfsioFacts) -> tuple[datetime, str] | None:
+    """The date of a result, and the name of its zone, empty if none is printed: only UTC's are unambiguous.
+    None if the date is not understood."""
     match = _DATE.fullmatch(facts.date_text)
     if match is None:
         return None
@@ -79,7 +87,7 @@ def local_end(facts: DfsioFacts) -> tuple[datetime, str | None] | None:
         local = datetime.strptime(f"{match.group(1)} {match.group(3)}", "%b %d %H:%M:%S %Y")
     except ValueError:
         return None
-    return local, "UTC" if match.group(2) in UTC_NAMES else None
+    return local, match.group(2) or ""
 
 
 def moment_s(value: float | str, time_zone: str | None) -> float:

@@ -53,9 +53,9 @@ class YcsbFacts:
     printed: int = 0
 
     def number(self, name: str) -> int | None:
-        """The property, if it is a whole number."""
+        """The property, if it is a whole number, of at most 18 digits."""
         text = self.properties.get(name, "")
-        return int(text) if text.isdecimal() else None
+        return int(text) if text.isdecimal() and len(text) <= 18 else None
 
 
 @dataclass(frozen=True)

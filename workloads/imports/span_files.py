@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from statistics import median
 
+from density_study.workloads.base.local_time import OWN_ZONE, zone_of
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
 from density_study.workloads.monitors.dool import parse_dool
@@ -26,6 +27,9 @@ NO_DATE = (
     "no date as in 20 Nov 2026 17:15:28 UTC, but {!r}: correct the Date in the Cmdline line, or record with "
     "LC_ALL=C"
 )
+MIXED = "samples every {:g} s among those every {:g} s: give each period a file"
+MIXED_SHARE = 0.1
+"""Of the steps between samples, those shorter than half the period: more are of another start of the tool."""
 NO_SECTION = "no section of CPU, disks or memory: write it with sadf -d FILE -- -u -b -r"
 NO_ALL = "single CPUs, and no row of all of them: write it with sadf -d FILE -- -u -b -r"
 OTHER_HDR = (
@@ -80,7 +84,11 @@ def _monitor(text: Text, time_zone: str) -> SpanFacts:
     banner = next(banner for line in text.lines if (banner := read_banner(line)))
     version = ".".join(map(str, banner.version[:3]))
     facts = _samples(parsed, hosts, f"{banner.tool} {version}")
-    starts = (start for line in text.lines if (start := read_start(line)) is not None)
+    zone = zone_of(time_zone) if time_zone else None
+    starts = [start for line in text.lines if (start := read_start(line, zone)) is not None]
+    is_timed = any(row.time_text for row in parsed.rows)
+    if is_timed and (odd_zone := next(filter(None, (s.contradiction for s in starts)), "")):
+        return SpanFacts(problem=f"{odd_zone}: {OWN_ZONE}")
     yearless = any(row.time_text and not has_year(row.time_text) for row in parsed.rows)
     if yearless and facts.local and (odd := next((s for s in starts if not s.is_dated), None)):
         return SpanFacts(problem=NO_DATE.format(odd.date_text[:40]))
@@ -110,12 +118,16 @@ def _samples(parsed: Parsed[HostSample], named: Sequence[str], tool: str) -> Spa
     bad = f": {parsed.quarantined[0].reason}" if parsed.quarantined else ""
     if not local and len(at_s) < 2:
         return SpanFacts(problem=f"fewer than two samples can be read{bad}")
+    steps, period_s = _steps_s(at_s), _period_s(at_s)
+    short = [step for step in steps if step < period_s / 2 and period_s > 1]
+    if len(short) > MIXED_SHARE * len(steps):
+        return SpanFacts(problem=MIXED.format(median(short), period_s))
     return SpanFacts(
         subject=hosts[0].partition(".")[0],
         tool=tool,
         since_s=min(at_s, default=None),
         until_s=max(at_s, default=None),
-        period_s=_period_s(at_s),
+        period_s=period_s,
         rows=len(rows),
         local=local,
         bad_lines=len(parsed.quarantined),
@@ -127,9 +139,12 @@ def _samples(parsed: Parsed[HostSample], named: Sequence[str], tool: str) -> Spa
 
 def _period_s(at_s: Sequence[float]) -> float:
     """These tools sample at whole seconds."""
-    ordered = sorted(set(at_s))
-    steps = [later - first for first, later in pairwise(ordered)]
+    steps = _steps_s(at_s)
     return float(max(1, round(median(steps)))) if steps else 0.0
+
+
+def _steps_s(at_s: Sequence[float]) -> list[float]:
+    return [later - first for first, later in pairwise(sorted(set(at_s)))]
 
 
 def _nodecpu(text: Text, _: str) -> SpanFacts:

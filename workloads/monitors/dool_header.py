@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
-from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local
+from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local, other_zone
 from density_study.workloads.base.parsing import YEARS_S, RejectedError
 
 Key = tuple[str, str]  # section, column
@@ -24,6 +24,8 @@ Key = tuple[str, str]  # section, column
 _BANNER = re.compile(r'"(dstat|dool|pcp-dstat) ([0-9][^ "]*) CSV output"', re.IGNORECASE)
 _CMDLINE = re.compile(r'"Cmdline:","(.*)",,,,"Date:","([^"]*)"')
 _DATE = re.compile(r"([0-9]{1,2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}) (\S+)")
+_UTC = UTC_NAMES - {"GMT"}
+_FORM = "%d %b %Y %H:%M:%S"  # of its first group
 # dool writes the month first, dstat the day.
 _TIMES = (
     (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
@@ -72,7 +74,19 @@ class Start:
     def zone(self) -> tzinfo | None:
         """The time zone of the file's times; None if it is unknown. GMT is London's only in winter."""
         match = _DATE.fullmatch(self.date_text)
-        return UTC if match and match.group(2) in UTC_NAMES - {"GMT"} else self.given_zone
+        return UTC if match and match.group(2) in _UTC else self.given_zone
+
+    @property
+    def contradiction(self) -> str:
+        """In words, that the given zone is not that of the file; empty if nothing shows that."""
+        match = _DATE.fullmatch(self.date_text)
+        if match is None or self.given_zone is None or match.group(2) in _UTC:
+            return ""
+        try:
+            local = datetime.strptime(match.group(1), _FORM)
+        except ValueError:
+            return ""
+        return other_zone(local, match.group(2), self.given_zone)
 
     @cached_property  # every row needs it
     def epoch_s(self) -> float | None:
@@ -80,7 +94,7 @@ class Start:
         match = _DATE.fullmatch(self.date_text)
         if match is None or self.zone is None:
             return None
-        return _epoch_s(match.group(1), "%d %b %Y %H:%M:%S", self.zone)
+        return _epoch_s(match.group(1), _FORM, self.zone)
 
 
 def read_start(text: str, given_zone: tzinfo | None = None) -> Start | None:

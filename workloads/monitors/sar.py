@@ -17,7 +17,12 @@ from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
 from typing import Any
 
-from density_study.workloads.base.local_time import epoch_of_local, zone_of
+from density_study.workloads.base.local_time import (
+    OWN_ZONE,
+    epoch_of_local,
+    other_zone,
+    zone_of,
+)
 from density_study.workloads.base.parsing import (
     YEARS_S,
     Ledger,
@@ -34,7 +39,7 @@ NO_HEADER = f"no sar file in CSV: no line '{HEADER};...'"
 ALL_CPUS = ("-1", "all")
 # sysstat 12.7.1 and later also name the zone of local times: EST, CEST, +0530. Such names are ambiguous.
 _TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: (UTC)| [A-Z]{1,5}| [+-][0-9]{2,4})?"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: (UTC)| ([A-Z]{1,5}|[+-][0-9]{2,4}))?"
 )
 RESTART = re.compile(r"[^;#]*;-?[0-9]+;[^;]*;LINUX-RESTART\b.*")
 _ON_ONE_LINE = "[...]"
@@ -196,7 +201,9 @@ class _Reader:
                 local = datetime.fromisoformat(match.group(1))
             except ValueError:
                 raise RejectedError(f"no such time: {text[:40]!r}") from None
-            zone = UTC if match.group(2) else self._zone
+            zone, printed = UTC if match.group(2) else self._zone, match.group(3)
+            if zone and printed and (why := other_zone(local, printed, zone)):
+                raise RejectedError(f"{why}: {OWN_ZONE}")
             at_s = None if zone is None else epoch_of_local(local, zone)
             order = local.replace(tzinfo=UTC).timestamp() if at_s is None else at_s
         if not YEARS_S[0] <= order <= YEARS_S[1]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise, takewhile
 
-from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.base.parsing import Parsed, ParseError, whole
 from density_study.workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
 from density_study.workloads.imports.ycsb.sections import (
     BANNER,
@@ -225,12 +225,12 @@ def _timed(facts: YcsbFacts, text: Text, run: Section) -> YcsbFacts:
     """The facts with the time of the last status line."""
     for number in reversed(run.status):
         head = STATUS_HEAD.fullmatch(text.lines[number - 1])
-        if head is None or not head["elapsed"].isdecimal():
+        if head is None:
             continue
         try:
             at = datetime.strptime(head["time"], _STATUS_TIME)
+            elapsed_s, done = whole(head["elapsed"]), whole(head["operations"])
         except ValueError:
             continue
-        done = int(head["operations"]) if head["operations"].isdecimal() else None
-        return replace(facts, at=at, at_elapsed_s=int(head["elapsed"]), at_operations=done)
+        return replace(facts, at=at, at_elapsed_s=elapsed_s, at_operations=done)
     return facts

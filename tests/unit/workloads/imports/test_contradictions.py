@@ -69,6 +69,14 @@ def test_a_copy_is_no_second_run(
     assert caught.value.remedy == "leave one of them out: it is one run."
 
 
+def test_a_result_of_another_time_zone_has_no_window_by_the_maps(tmp_path: Path) -> None:
+    files(tmp_path, a_log=DFSIO.replace(" UTC ", " CEST "))
+    with pytest.raises(InputError, match="is printed as CEST, and time_zone has UTC then"):
+        dry_run(tmp_path, trial(JOB, "a.log"))
+    own = window("2021-05-20T08:09:56Z", "2021-05-20T08:11:12Z")
+    assert len(dry_run(tmp_path, trial(JOB, "a.log", more=own))) == 1
+
+
 def test_a_copy_is_no_second_client(tmp_path: Path) -> None:
     files(tmp_path, a_out=SUMMARY, b_out=SUMMARY)
     with pytest.raises(InputError, match=r"b\.out is a copy of a\.out"):

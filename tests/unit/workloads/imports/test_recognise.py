@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -106,6 +107,15 @@ def test_the_last_of_a_clients_options_counts(
     assert (piece.ycsb.number("threadcount"), piece.ycsb.number("target")) == (threads, target)
 
 
+def test_numbers_without_end_are_no_numbers(tmp_path: Path) -> None:
+    """Python refuses to read them."""
+    many = "9" * 5000
+    text = YCSB_0_12.replace("recordcount=1000", f"recordcount={many}")
+    (piece,) = of_text(tmp_path, text.replace(" 10 sec: 2000", f" {many} sec: {many}")).pieces
+    assert piece.ycsb.number("recordcount") is None
+    assert piece.ycsb.at_elapsed_s == 0
+
+
 def test_two_logs_one_behind_the_other_are_no_log(tmp_path: Path) -> None:
     data = (SAMPLES / "ycsb-0.17.0_hdrhistogram-2.2.2_READ.hdr").read_bytes()
     found = of_text(tmp_path, data + data)
@@ -181,6 +191,28 @@ def test_local_times_need_a_zone_and_are_read_with_one(tmp_path: Path) -> None:
     (within,) = of_text(tmp_path, data, "Europe/Berlin").pieces
     assert (without.span.local, without.span.since_s) == (True, None)
     assert (within.span.local, within.span.since_s) == (False, 1795425458.0)
+
+
+@pytest.mark.parametrize("sample", ["dstat-0.7.3.csv", "sar-12.6.1_restart_local.csv"])
+@pytest.mark.parametrize(
+    ("printed", "given", "own"),
+    [
+        *(("CET", "UTC", "UTC"), ("CET", "America/New_York", "EST"), ("CET", "Europe/Berlin", "")),
+        *(("GMT", "Europe/Berlin", "+0100"), ("GMT", "Europe/London", ""), ("GMT", "UTC", "")),
+        *(("+03", "Europe/Berlin", "+0100"), ("+0530", "Asia/Kolkata", ""), ("+03", "Europe/Moscow", "")),
+        *(("MSK", "Europe/Istanbul", ""), ("UTC", "Asia/Tokyo", "")),
+    ],
+)  # fmt: skip
+def test_a_given_zone_must_have_the_name_that_a_monitor_prints(
+    sample: str, printed: str, given: str, own: str, tmp_path: Path
+) -> None:
+    text = (SAMPLES / sample).read_text().replace(" UTC", f" {printed}")
+    if sample.startswith("sar"):
+        text = re.sub(r"(:\d\d:\d\d);", rf"\1 {printed};", text)
+    found = of_text(tmp_path, text, given)
+    assert len(found.pieces) == (not own), refusals(found)
+    why = f"is printed as {printed}, and time_zone has {own} then: give the file its own"
+    assert [why in one for one in refusals(found)] == [True] * bool(own)
 
 
 @pytest.mark.parametrize(

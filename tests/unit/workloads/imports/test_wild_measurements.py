@@ -65,6 +65,15 @@ SADF = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%id
     for second in (1, 2)
     for cpu in (0, 1)
 )
+
+
+def sadf(*seconds: int) -> str:
+    return SADF.partition("\n")[0] + "".join(
+        f"\ndn1;1;2026-11-20 23:5{at // 60}:{at % 60:02} UTC;-1;10.00;0.00;2.00;1.00;0.00;87.00"
+        for at in seconds
+    ) + "\n"
+
+
 TAR = (b"run1.log".ljust(257, b"\0") + b"ustar  \0").ljust(512, b"\0") + YCSB.encode()
 
 
@@ -144,6 +153,11 @@ FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "localised-times": (dstat(day="nov.-20"), ("refused", "not a time", "LC_ALL=C", "TIMEFMT='%Y-%m-%d %H")),
     "winter-in-london": (dstat("20 Nov 2026 17:15:28 GMT"), ("local times: time_zone is needed",)),
     "single-cores": (dstat(keys=CORES, row="10,2,87,1,0"), ("2 rows", "no CPU of all cores")),
+    "two-periods": (
+        sadf(*range(0, 100, 10), *range(91, 99)),
+        ("refused samples every 1 s among those every 10 s", "!rows"),
+    ),
+    "one-sample-more": (sadf(*range(0, 200, 10), 191), ("21 rows of dn1, every 10 s",)),
     "sadf-single-cores": (SADF, ("refused single CPUs", "!no section")),
     # of tools without a reader
     "raw-data": (
