@@ -30,7 +30,7 @@ COUNTS = {noun + ending for noun in _NOUNS.split() for ending in ("", "s")} | {
     "iops",
     "tx",
 }
-_BITS = re.compile(r"[kKMGT]i?b\b")
+_BITS = re.compile(r"[kmgtKMGT]i?b\b")
 KNOWN = "s, ms, min, h; ops/s, MiB/s, MB/s, genomes/day and the like; percent"
 
 
@@ -47,7 +47,9 @@ class Unit:
 def parse_unit(text: str) -> Unit:
     """ "min" or "MB/s" as a `Unit`. ValueError for an unknown unit."""
     if _BITS.match(text.strip()):
-        raise ValueError(f"unit {text!r} may mean bits or bytes; write kB/s, MB/s or MiB/s")
+        raise ValueError(
+            f"unit {text!r} may mean bits or bytes; write kB/s, MB/s, or MiB/s for TestDFSIO's mb/sec"
+        )
     name = text.strip().lower()
     if name in TIMES_S:
         return Unit(text, "time", "s", TIMES_S[name])

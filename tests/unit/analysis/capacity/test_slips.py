@@ -122,6 +122,7 @@ HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile
         (["r,2,1,hdd,310.5,MiB/s,1,,", "r,2,1,hdd,310.5,MiB/s,1,,"], "line 3.*equal to line 2"),
         (["r,2,1,hdd,310.5,Mb/s,1,,"], "'Mb/s' may mean bits or bytes"),
         (["r,2,1,hdd,310.5,kb/s,1,,"], "'kb/s' may mean bits or bytes; write kB/s"),
+        (["r,2,1,hdd,310.5,mb/sec,1,,"], "'mb/sec' may mean .*; write .* MiB/s for TestDFSIO's"),
         (["r,2,1,hdd,310.5,kib/s,1,,"], "'kib/s' may mean bits or bytes"),
         (
             ["r,2,1,hdd,310.5,MiB/s,1,,", "R,4,1,hdd,600,MiB/s,1,,"],
