@@ -68,10 +68,14 @@ SADF = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%id
 
 
 def sadf(*seconds: int) -> str:
-    return SADF.partition("\n")[0] + "".join(
-        f"\ndn1;1;2026-11-20 23:5{at // 60}:{at % 60:02} UTC;-1;10.00;0.00;2.00;1.00;0.00;87.00"
-        for at in seconds
-    ) + "\n"
+    return (
+        SADF.partition("\n")[0]
+        + "".join(
+            f"\ndn1;1;2026-11-20 23:5{at // 60}:{at % 60:02} UTC;-1;10.00;0.00;2.00;1.00;0.00;87.00"
+            for at in seconds
+        )
+        + "\n"
+    )
 
 
 TAR = (b"run1.log".ljust(257, b"\0") + b"ustar  \0").ljust(512, b"\0") + YCSB.encode()
