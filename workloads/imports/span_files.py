@@ -29,7 +29,7 @@ NO_DATE = (
 )
 MIXED = "samples every {:g} s among those every {:g} s: give each period a file"
 MIXED_SHARE = 0.1
-"""Of the steps between samples, those shorter than half the period: more are of another start of the tool."""
+"""Steps shorter than half the period are so few, unless a start of the tool had another period."""
 NO_SECTION = "no section of CPU, disks or memory: write it with sadf -d FILE -- -u -b -r"
 NO_ALL = "single CPUs, and no row of all of them: write it with sadf -d FILE -- -u -b -r"
 OTHER_HDR = (
