@@ -21,6 +21,7 @@ from tests.bench import (
     capacity,
     clients,
     devices,
+    duet,
     harness,
     quickstart,
     rehearsals,
@@ -42,6 +43,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "clients": clients.bench,
     "clients-doubling": clients.doubling,
     "devices": devices.bench,
+    "duet": duet.bench,
     "analysis": analysis.bench,
     "rehearsals": rehearsals.bench,
 }

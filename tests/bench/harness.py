@@ -15,6 +15,7 @@ from pathlib import Path
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.providers.local.transport import entry_of
 from density_study.cluster.providers.provider import provider_named
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
@@ -87,8 +88,14 @@ class _Standing:
         began_s = time.time()
         with (record.raw / "out").open("wb") as out, (record.raw / "err").open("wb") as err:
             environment = {**os.environ, **command.env}
+            inside = entry_of(self.cluster.site.tag, self.run.journal)
             subprocess.run(
-                command.argv, env=environment, cwd=command.cwd, stdout=out, stderr=err, check=True
+                [*inside, *command.argv],
+                env=environment,
+                cwd=command.cwd,
+                stdout=out,
+                stderr=err,
+                check=True,
             )
         rows = log_rows(record.raw, {command.name: began_s + TEST_CASE.warm_up_s})
         (rate,) = rates_after_ramp_up(closed_loop(rows), [command.name]).values()
