@@ -113,10 +113,10 @@ def earlier(root: Path) -> tuple[Summary, ...]:
     return tuple(summaries(one for one in folders if one.name < root.name))
 
 
-def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
-    """The last `count` of a study's analysed runs, oldest first. Reads no more than these."""
-    folders = run_folders(study_folder.parent, study_folder.name)
-    return tuple(islice(summaries(reversed(folders)), count))[::-1]
+def newest(folders: Iterable[Path], count: int) -> tuple[Summary, ...]:
+    """The first `count` analysed runs of `folders`, in which the newest comes first, oldest first. Reads no
+    more than these."""
+    return tuple(islice(summaries(folders), count))[::-1]
 
 
 def summaries(roots: Iterable[Path]) -> Iterator[Summary]:

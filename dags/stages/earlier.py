@@ -25,7 +25,7 @@ from density_study.workloads.execution.run import Run, import_of, load_run, stud
 from density_study.workloads.study.study import Study
 
 NEWEST = 20
-"""Runs that are read for their times: hosts and software age."""
+"""Runs that are read for their times and noise: hosts and software age."""
 WINDOW = 5
 """Number of newest runs of the study that estimate the variation between its builds."""
 
@@ -62,9 +62,17 @@ class Earlier:
         return SeenNoise()
 
     def _summaries(self) -> Iterator[tuple[Sequence[Summary], str]]:
-        yield newest(self.runs / self.study.study, WINDOW), ""
+        own = reversed(run_folders(self.runs, self.study.study)[-NEWEST:])
+        yield newest(filter(self._is_here, own), WINDOW), ""
         others = [run.root for run in self._alike if run.study.study != self.study.study]
         yield tuple(summaries(others[:WINDOW])), " of other studies here"
+
+    def _is_here(self, root: Path) -> bool:
+        """Whether the run used the study's hosts; not if nobody knows."""
+        with suppress(StudyError, OSError, ValueError):
+            study = study_of(root)
+            return (study.provider, study.hosts) == (self.study.provider, self.study.hosts)
+        return False
 
     @cached_property
     def _alike(self) -> tuple[Run, ...]:

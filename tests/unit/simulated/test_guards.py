@@ -18,6 +18,7 @@ from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.simulated.rehearsal import FILE
 from density_study.cluster.state import own_runs
+from density_study.cluster.state.journal import run_folders
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import _newest_own
 from density_study.workloads.planning.plan import plan_text, write_plan
@@ -51,7 +52,7 @@ def test_its_summary_is_refused(runs: Path) -> None:
 def test_the_history_of_a_study_leaves_it_out(runs: Path) -> None:
     (last,) = (path.parent for path in runs.glob(f"*/{run_id(3)}/report"))
     assert [one.run for one in earlier(last)] == [run_id(1)]
-    assert [one.run for one in newest(last.parent, 5)] == [run_id(1), run_id(3)]
+    assert [one.run for one in newest(reversed(run_folders(runs)), 5)] == [run_id(1), run_id(3)]
 
 
 def test_compare_refuses_it_on_either_side(runs: Path) -> None:

@@ -208,6 +208,9 @@ def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -
     assert measured.spread == pytest.approx(0.02, rel=0.4) and "seen" in measured.source
     assert "of other studies" in Earlier(study(compare=compared), runs).noise.source
     assert "assumed" in Earlier(study(compare=compared), runs / "none").noise.source
+    hosts = [{"name": "there", "memory": "9 GiB", "roles": ["master", "worker", "client"]}]
+    elsewhere = study(study="nightly", compare=compared, hosts=hosts)
+    assert "assumed" in Earlier(elsewhere, runs).noise.source, "the noise is that of its hosts"
 
 
 def test_a_plan_reads_the_newest_summaries_and_each_once(
