@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from density_study.analysis.explanation.explain import explained
 from density_study.analysis.validity.judge import judge, verdict_row
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import AnalysisEnded, AnalysisFailed, AnalysisStarted
@@ -188,11 +189,14 @@ def verdicts(run_root: Path, data: Path) -> Rest:
     docs = run_root / "report" / "data_docs" if is_local(run_root) else None
 
     def rest() -> None:
+        from density_study.analysis.validity.data_docs import mark_simulated
         from density_study.analysis.validity.verdicts import confirm
 
         if docs is not None:
             docs.parent.mkdir(exist_ok=True)
         confirm(checks, judged, docs=docs)
+        if docs is not None and is_rehearsal(run_root):
+            mark_simulated(docs)
 
     return rest
 

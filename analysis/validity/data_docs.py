@@ -60,6 +60,14 @@ def make_plain(folder: Path) -> None:
             path.rmdir()
 
 
+def mark_simulated(folder: Path) -> None:
+    """Say in the titles of all pages below `folder` that they are of a rehearsal."""
+    for path in folder.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        marked = re.sub("<title>|<h1>", r"\g<0>Simulated: ", text, count=2)
+        path.write_text(marked, encoding="utf-8")
+
+
 def _title(path: Path) -> str:
     """`validations/load/...`: the results of the suite `load`; `expectations/load.html`: its rules."""
     kind, name = path.parts[0], path.with_suffix("").parts[1]

@@ -57,6 +57,9 @@ def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_pat
     assert summary.time.total_s is not None and summary.time.measuring_s is not None
     assert summary.time.total_s > summary.time.measuring_s > 60 * len(seen.plan.trials) / 2
     assert "simulated: nothing was measured" in (root / "report" / "index.html").read_text()
+    pages = [*(root / "report").rglob("*.html")]
+    assert len(pages) > 10
+    assert [one for one in pages if "simulated" not in one.read_text().lower()] == []
     assert "a rehearsal: nothing in it was measured" in (tmp_path / "index.html").read_text()
     assert has_ended(load_run(root))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.validity.data_docs import make_plain
+from density_study.analysis.validity.data_docs import make_plain, mark_simulated
 from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.record.record import Record, read_manifest
@@ -86,6 +86,12 @@ def test_no_name_becomes_markup(tmp_path: Path, name: str) -> None:
     check(path)
     check(tmp_path / "index.html")
     assert not (tmp_path / "static").exists()
+    mark_simulated(tmp_path)
+    for page in (path, tmp_path / "index.html"):  # of a rehearsal
+        check(page)
+        text = page.read_text()
+        assert "<title>Simulated: " in text and "<h1>Simulated: " in text
+        assert text.count("Simulated") == 2
 
 
 @pytest.mark.thorough
