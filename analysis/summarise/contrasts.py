@@ -106,7 +106,7 @@ class Contrast:
 
     @property
     def is_tested(self) -> bool:
-        return any(one.is_tested for one in self.known)
+        return any(one.is_tested for one in self.measured)
 
     @property
     def rates(self) -> tuple[Measured, ...]:
