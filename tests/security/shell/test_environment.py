@@ -74,7 +74,10 @@ def test_a_task_in_the_process_of_study_run_leaves_what_spark_was_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Spark starts in the background during the last step; the next task began before it had read them
-    given = {**dict.fromkeys(("PYSPARK_PYTHON", "SPARK_HOME", "JAVA_HOME"), "/ours"), FILE: os.devnull}
+    given = {
+        **dict.fromkeys(("PYSPARK_PYTHON", "SPARK_HOME", "JAVA_HOME"), "/ours"),
+        FILE: os.devnull,
+    }
     monkeypatch.setattr(os, "environ", {**given, ONE_PROCESS: "1"})
     own_process({})
     assert os.environ == {**given, ONE_PROCESS: "1"}
