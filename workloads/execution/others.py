@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.existing import JOB_TAG
-from density_study.cluster.providers.existing.web import get_json
+from density_study.cluster.providers.existing.web import get_json, understood
 from density_study.workloads.base.values import OthersLoad
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.table_tool import table_tool
@@ -57,13 +57,14 @@ def read_others(context: TrialContext, name: str) -> OthersReading | None:
 def _vcore_s(cluster: Cluster) -> dict[str, float]:
     """Allocated vcore seconds so far of each application of others that YARN still knows."""
     manager = cluster.endpoints.one("resourcemanager.http")
-    answer = get_json(manager, "/ws/v1/cluster/apps", access=cluster.access)
-    apps = (answer["apps"] or {}).get("app", [])
-    return {
-        app["id"]: float(app["vcoreSeconds"])
-        for app in apps
-        if JOB_TAG not in str(app.get("applicationTags", "")).split(",")
-    }
+    with understood(manager):
+        answer = get_json(manager, "/ws/v1/cluster/apps", access=cluster.access)
+        apps = (answer["apps"] or {}).get("app", [])
+        return {
+            app["id"]: float(app["vcoreSeconds"])
+            for app in apps
+            if JOB_TAG not in str(app.get("applicationTags", "")).split(",")
+        }
 
 
 def others_between(before: OthersReading | None, after: OthersReading | None) -> OthersLoad | None:

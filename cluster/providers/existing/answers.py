@@ -11,7 +11,7 @@ from typing import Any
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.configuration import ClientConfiguration
-from density_study.cluster.providers.existing.web import beans, get_json
+from density_study.cluster.providers.existing.web import beans, get_json, understood
 
 
 @dataclass(frozen=True)
@@ -39,34 +39,34 @@ class Answers:
 
 
 def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
-    """StudyError if no NameNode or no ResourceManager is active."""
+    """StudyError if no NameNode or no ResourceManager is active, or one answers otherwise."""
     namenodes, managers = configuration.namenodes_http(), configuration.resourcemanagers_http()
     namenode = _active(namenodes, "NameNode", _is_active_namenode, access)
     manager = _active(managers, "ResourceManager", _is_active_manager, access)
-    (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
-    (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
-    live = json.loads(facts["LiveNodes"])
-    datanodes = live.values()
-    listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
-    nodes = listed.get("node", [])
-    if facts["Safemode"]:
-        raise StudyError(
-            "HDFS is in safe mode.",
-            namenode,
-            "wait with `hdfs dfsadmin -safemode wait`; `hdfs dfsadmin -safemode get` shows the state.",
+    with understood(manager):
+        listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
+        nodes = [one for one in listed.get("node", []) if one["state"] == "RUNNING"]
+        managed = [one["nodeHostName"] for one in nodes]
+    with understood(namenode):
+        (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
+        (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
+        live = json.loads(facts["LiveNodes"])
+        datanodes = live.values()
+        if facts["Safemode"]:
+            raise StudyError(
+                "HDFS is in safe mode.",
+                namenode,
+                "wait with `hdfs dfsadmin -safemode wait`; `hdfs dfsadmin -safemode get` shows the state.",
+            )
+        return Answers(
+            namenode=namenode,
+            resourcemanager=manager,
+            hadoop=re.split(r"[,\s]", facts["SoftwareVersion"])[0],
+            datanodes=len(datanodes),
+            free_mib=int(system["CapacityRemaining"]) // 2**20,
+            workers=(*(one["xferaddr"].rpartition(":")[0] for one in datanodes), *managed),
+            pages=tuple(_pages(live, namenode)),
         )
-    return Answers(
-        namenode=namenode,
-        resourcemanager=manager,
-        hadoop=re.split(r"[,\s]", facts["SoftwareVersion"])[0],
-        datanodes=len(datanodes),
-        free_mib=int(system["CapacityRemaining"]) // 2**20,
-        workers=(
-            *(one["xferaddr"].rpartition(":")[0] for one in datanodes),
-            *(one["nodeHostName"] for one in nodes if one["state"] == "RUNNING"),
-        ),
-        pages=tuple(_pages(live, namenode)),
-    )
 
 
 def _pages(live: Mapping[str, Mapping[str, Any]], namenode: str) -> Iterator[str]:
@@ -80,8 +80,9 @@ def _pages(live: Mapping[str, Mapping[str, Any]], namenode: str) -> Iterator[str
 
 def require_queue(manager: str, queue: str, access: Access = OPEN) -> None:
     """StudyError unless YARN has the queue, and it accepts jobs."""
-    scheduler = get_json(manager, "/ws/v1/cluster/scheduler", access=access)
-    found = dict(_queues(scheduler["scheduler"]["schedulerInfo"]))
+    with understood(manager):
+        scheduler = get_json(manager, "/ws/v1/cluster/scheduler", access=access)
+        found = dict(_queues(scheduler["scheduler"]["schedulerInfo"]))
     last = {name.rpartition(".")[2]: state for name, state in found.items()}
     state = found.get(queue, last.get(queue))
     if state is None:
@@ -123,8 +124,9 @@ def _active(addresses: Sequence[str], what: str, test: Any, access: Access) -> s
     faults = []
     for address in addresses:
         try:
-            if test(address, access):
-                return address
+            with understood(address):
+                if test(address, access):
+                    return address
             faults.append(f"{address} is not active")
         except StudyError as error:
             faults.append(f"{address}: {error.what}")

@@ -11,7 +11,13 @@ import requests
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.providers.existing.web import TIMEOUT_S, session_of, url_of, user_of
+from density_study.cluster.providers.existing.web import (
+    TIMEOUT_S,
+    session_of,
+    understood,
+    url_of,
+    user_of,
+)
 
 LEAST_NAMES = 100
 """Files and folders of the smallest study: a job's staging files, its history, and its files."""
@@ -60,9 +66,10 @@ class HdfsFolder:
         above = PurePosixPath(hbase or "/")
         for folder in dict.fromkeys((*PurePosixPath(self.path).parents, above, *above.parents)):
             answer = self._call("GET", str(folder), op="GETQUOTAUSAGE")
-            usage = answer.json()["QuotaUsage"] if answer.ok else {}
-            left_mib = _left(usage, "spaceQuota", "spaceConsumed", 2**20)
-            names = _left(usage, "quota", "fileAndDirectoryCount")
+            with understood(self.namenode):
+                usage = answer.json()["QuotaUsage"] if answer.ok else {}
+                left_mib = _left(usage, "spaceQuota", "spaceConsumed", 2**20)
+                names = _left(usage, "quota", "fileAndDirectoryCount")
             if left_mib is not None and left_mib < needed_mib:
                 raise InputError(
                     f"its space quota leaves {left_mib:,} MiB, and the study writes up to "
@@ -94,8 +101,9 @@ class HdfsFolder:
             self._checked(self._call("DELETE", self.path, op="DELETE", recursive="true"))
 
     def _children(self) -> list[dict[str, Any]]:
-        listed = self._get(self.path, "LISTSTATUS")
-        found: list[dict[str, Any]] = listed["FileStatuses"]["FileStatus"]
+        with understood(self.namenode):
+            listed = self._get(self.path, "LISTSTATUS")
+            found: list[dict[str, Any]] = listed["FileStatuses"]["FileStatus"]
         return found
 
     def _exists(self, path: str) -> bool:
@@ -105,7 +113,8 @@ class HdfsFolder:
         answer = self._call("GET", path, op=op)
         if may_be_missing and answer.status_code == requests.codes.not_found:
             return {}
-        found: dict[str, Any] = self._checked(answer).json()
+        with understood(self.namenode):
+            found: dict[str, Any] = self._checked(answer).json()
         return found
 
     def _put(self, path: str, **parameters: str) -> None:
@@ -114,7 +123,9 @@ class HdfsFolder:
     def _write(self, path: str, text: str) -> None:
         # The NameNode answers with the address of a DataNode, which takes the bytes.
         told = self._checked(self._call("PUT", path, op="CREATE", noredirect="true"))
-        self._checked(self._sent("PUT", told.json()["Location"], data=text.encode()))
+        with understood(self.namenode):
+            address = str(told.json()["Location"])
+        self._checked(self._sent("PUT", address, data=text.encode()))
 
     def _call(self, method: str, path: str, **parameters: str) -> requests.Response:
         url = f"{url_of(self.namenode)}/webhdfs/v1{quote(path)}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.existing.web import beans
+from density_study.cluster.providers.existing.web import beans, understood
 
 _REGION_SERVER = "Hadoop:service=HBase,name=RegionServer,sub="
 _LATENCIES = ("TableRequests_*", "TableLatencies")
@@ -31,12 +31,15 @@ def check_limits(cluster: Cluster) -> None:
     limits = existing.limits
     if limits.others_p99_ms is not None:
         for name, address in cluster.endpoints.all("regionserver.http").items():
-            seen = (beans(address, _REGION_SERVER + of, cluster.access) for of in _LATENCIES)
-            found = next(filter(None, seen), [])
-            _check_others(name, found, existing.namespace, limits.others_p99_ms)
+            with understood(address):
+                seen = (beans(address, _REGION_SERVER + of, cluster.access) for of in _LATENCIES)
+                found = next(filter(None, seen), [])
+                _check_others(name, found, existing.namespace, limits.others_p99_ms)
     if limits.hdfs_free_percent is not None:
-        (capacity,) = beans(cluster.endpoints.one("namenode.http"), _CAPACITY, cluster.access)
-        free_percent = 100 * capacity["CapacityRemaining"] / max(1, capacity["CapacityTotal"])
+        namenode = cluster.endpoints.one("namenode.http")
+        with understood(namenode):
+            (capacity,) = beans(namenode, _CAPACITY, cluster.access)
+            free_percent = 100 * capacity["CapacityRemaining"] / max(1, capacity["CapacityTotal"])
         if free_percent < limits.hdfs_free_percent:
             raise _stopped(
                 f"HDFS has {free_percent:.1f} % of its capacity left, and the study stops below "

@@ -7,7 +7,8 @@ import getpass
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http.client import responses
 from io import BytesIO
 from typing import Any
@@ -78,8 +79,23 @@ def get_json(
 
 def beans(address: str, query: str, access: Access = OPEN) -> list[dict[str, Any]]:
     """The beans of a daemon's /jmx that match `query`. StudyError if it does not answer."""
-    found: list[dict[str, Any]] = get_json(address, "/jmx", {"qry": query}, access)["beans"]
+    with understood(address):
+        found: list[dict[str, Any]] = get_json(address, "/jmx", {"qry": query}, access)["beans"]
     return found
+
+
+@contextmanager
+def understood(address: str) -> Iterator[None]:
+    """StudyError for an answer that lacks what is read from it, because a daemon is starting, or something else
+    is at its address."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise StudyError(
+            f"its answer lacks what a daemon of Hadoop says ({type(error).__name__}: {str(error)[:200]}).",
+            address,
+            "check that the daemon has started, and that this is the address of its web server.",
+        ) from error
 
 
 class _Connection(HTTPConnection):
