@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ UNKNOWN = "unknown"
 SYSTEM = Path("/sys/devices/system")
 KVM = Path("/dev/kvm")
 HUGE_PAGES = Path("/sys/kernel/mm/hugepages")
+MOUNTS = Path("/proc/mounts")
+_ESCAPED = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -109,10 +112,23 @@ def _core(system: Path, cpu: int, usable: Collection[int]) -> tuple[int, ...]:
     return tuple(one for one in cpus_in(siblings.read_text()) if one in usable)
 
 
+def mounts(file: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Device, mount point, filesystem and options of each mount. A name may have any bytes: every user can
+    mount something by FUSE."""
+    for line in file.read_bytes().split(b"\n"):
+        fields = [_ESCAPED.sub(_byte, field) for field in line.split(b" ")]
+        if len(fields) >= 4:
+            device, mount, filesystem, options = map(os.fsdecode, fields[:4])
+            yield device, mount, filesystem, options
+
+
+def _byte(escaped: re.Match[bytes]) -> bytes:
+    return bytes([int(escaped[1], 8)])
+
+
 def mount_of(path: Path) -> tuple[str, str, str, str]:
     """Device, mount point, filesystem and options of what holds the path."""
-    rows = [line.split()[:4] for line in Path("/proc/mounts").read_text().splitlines()]
-    holding = [row for row in rows if path.is_relative_to(row[1])]
+    holding = [row for row in mounts(MOUNTS) if path.is_relative_to(row[1])]
     # The longest mount point holds the path; among equals the last mount hides the others.
     longest = max(enumerate(holding), key=lambda item: (len(item[1][1]), item[0]))
     device, mount, filesystem, options = longest[1]

@@ -121,7 +121,8 @@ def holder(port: int) -> str:
     if pid is None:
         return "a process that /proc does not show to this user"
     try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+        command = words.decode(errors="replace")  # a process may have any name
     except OSError:
         return f"process {pid}, which has just ended"
     return f"process {pid} ({command.strip()[:80]})"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
+from density_study.cluster.machine.describe import mounts
 from density_study.cluster.machine.softnet import by_cpu
 from density_study.workloads.monitors.devices import HOST
 from density_study.workloads.monitors.tagged_nodes import TaggedNodes
@@ -98,14 +99,13 @@ def _free(proc: Path, whole: Set[str]) -> Mapping[str, float]:
     """For each of these disks, the free percentage of its fullest file system that can be written to."""
     found: dict[str, float] = {}
     with suppress(OSError):
-        for line in (proc / "self" / "mounts").read_text().splitlines():
-            device, folder, _, options, *_ = line.split()
+        for device, folder, _, options in mounts(proc / "self" / "mounts"):
             if not device.startswith("/dev/") or "ro" in options.split(","):
                 continue
             with suppress(OSError):
                 name = Path(device).resolve().name
                 disk = name if name in whole else _parent(proc, name)
-                space = os.statvfs(folder.encode().decode("unicode_escape"))
+                space = os.statvfs(folder)
                 free = 100 * space.f_bavail / max(space.f_blocks, 1)
                 found[disk] = min(free, found.get(disk, free))
     return found

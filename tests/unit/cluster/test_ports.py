@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from typing import Any, ClassVar
 
@@ -111,6 +113,20 @@ def test_a_port_in_use_is_named_with_its_holder(free_port: int) -> None:
         check_free([("127.0.0.1", free_port)])
     assert f"port {free_port} on 127.0.0.1 is taken by process {os.getpid()}" in caught.value.what
     assert "stack.base_port" in caught.value.remedy
+
+
+def test_its_holder_may_have_any_name(free_port: int) -> None:
+    listens = (
+        f"import socket; s = socket.create_server(('127.0.0.1', {free_port})); print(1); s.accept()"
+    )
+    argv = [os.fsencode(sys.executable), b"-uc", listens.encode(), b"\xff"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as holding:
+        assert holding.stdout is not None and holding.stdout.readline()
+        try:
+            with pytest.raises(InputError, match=f"taken by process {holding.pid} "):
+                check_free([("127.0.0.1", free_port)])
+        finally:
+            holding.kill()
 
 
 def test_a_port_of_a_wildcard_listener_is_in_use(free_port: int) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
+from density_study.cluster.machine import describe
 from density_study.cluster.machine.describe import describe_disk, describe_machine
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import is_taken, listener
@@ -184,6 +185,17 @@ def test_the_machine_describes_itself(tmp_path: Path) -> None:
     assert machine["cpu_model"]
     assert describe_disk("/proc/self")["filesystem"] == "proc"
     assert describe_disk(str(tmp_path))["device"]
+
+
+def test_others_may_mount_what_they_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "mounts").write_bytes(
+        b"root / ext4 rw 0 0\nfuse /home/u/\xff fuse rw 0 0\nfuse /home/u/\xe2\x80\xa8 fuse rw 0 0\n"
+        b"data %s/a\\040b xfs rw 0 0\n" % bytes(tmp_path)
+    )
+    monkeypatch.setattr(describe, "MOUNTS", tmp_path / "mounts")
+    assert describe_disk(str(tmp_path / "a b"))["filesystem"] == "xfs"
+    assert describe_disk("/")["device"] == "root"
 
 
 def test_every_limited_drive_of_a_worker_is_proved_once(

@@ -326,10 +326,13 @@ def test_a_log_that_cannot_be_read_does_not_count_as_one_without_errors(tmp_path
 def test_a_disk_has_the_free_space_of_its_fullest_file_system(tmp_path: Path) -> None:
     proc, here = _proc(tmp_path), os.statvfs(tmp_path)
     (proc / "self").mkdir()
-    (proc / "self" / "mounts").write_text(
-        f"/dev/sda {tmp_path} ext4 rw,relatime 0 0\n/dev/sda /nowhere ext4 rw 0 0\n"
+    (tmp_path / "ü b").mkdir()
+    text = (
+        "fuse /home/u/a\u2028b fuse rw 0 0\nfuse /home/u/\udcff fuse rw 0 0\n"
+        f"/dev/sda {tmp_path}/ü\\040b ext4 rw,relatime 0 0\n/dev/sda /nowhere ext4 rw 0 0\n"
         "/dev/sda /proc iso9660 ro 0 0\nproc /proc proc rw 0 0\n"
     )
+    (proc / "self" / "mounts").write_bytes(os.fsencode(text))
     free = disks(proc)["sda"]["free_percent"]
     assert free == pytest.approx(100 * here.f_bavail / here.f_blocks, abs=1)
 
