@@ -52,7 +52,8 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Run",
-        description="Folder of an analysed run. Empty: the runs that triggered this DAG run.",
+        description="Folder of an analysed run, in the folder of runs. Empty: the runs that triggered this "
+        "DAG run.",
     ),
 }
 

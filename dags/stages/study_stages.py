@@ -23,12 +23,13 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import RunOpened, TornDown
+from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
 from density_study.cluster.state.runtime import runtime_dir
 from density_study.cluster.state.scratch import IMPORT, OWN, REMOVED, SPARK, sweep
-from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
+from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder, runs_folder
 from density_study.dags.stages.comparison import (
     compare_run,
     comparison_lines,
@@ -217,7 +218,8 @@ def _prepare_analysis() -> None:
 
 
 def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) -> list[str]:
-    """Folders of the runs to size a cluster from, without duplicates. InputError if there is none."""
+    """Folders of the runs to size a cluster from, without duplicates. InputError if there is none, or for one
+    outside the folder of runs: who triggers a DAG, or an asset's event, must not choose where it writes."""
     named = [params["run"]] if params.get("run") else [run for run in triggering if run]
     if not named:
         raise InputError(
@@ -225,7 +227,16 @@ def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) ->
             "capacity_plan",
             "set the parameter `run` to the folder of a run.",
         )
-    return list(dict.fromkeys(str(absolute(run)) for run in named))
+    roots = dict.fromkeys(absolute(run) for run in named)
+    known = set(run_folders(runs_folder()))
+    for root in roots:
+        if root not in known:
+            raise InputError(
+                "this is not a run in the folder of runs.",
+                str(root),
+                f"name one below {runs_folder()}.",
+            )
+    return list(map(str, roots))
 
 
 def plan_capacity(root: str, params: Mapping[str, Any]) -> str:

@@ -1,10 +1,14 @@
-"""A misspelt key in a trigger's conf is refused; Airflow alone ignores it."""
+"""A misspelt key in a trigger's conf is refused; Airflow alone ignores it. A run that it names is one of the
+folder of runs."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.dags.stages.study_stages import runs_to_plan
 from density_study.dags.tasks.known_keys import check_keys
 
 KNOWN = ("spec", "fresh", "runs")
@@ -26,3 +30,20 @@ def test_a_key_without_similar_ones_gets_no_suggestion() -> None:
     with pytest.raises(InputError) as caught:
         check_keys({"zzz": 1}, KNOWN)
     assert caught.value.what == "unknown key 'zzz'."
+
+
+def test_a_plan_is_written_to_a_run_in_the_folder_of_runs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNS", str(tmp_path / "runs"))
+    own, strange = (tmp_path / folder / "s" / "r1" for folder in ("runs", "elsewhere"))
+    for root in (own, strange):
+        root.mkdir(parents=True)
+        (root / "journal.jsonl").touch()
+    assert runs_to_plan({"run": str(own)}, []) == [str(own)]
+    assert runs_to_plan({}, [str(own), str(own), None]) == [str(own)]
+    for path in (strange, own / "../../../elsewhere/s/r1", own.parent):
+        with pytest.raises(InputError, match="not a run in the folder of runs"):
+            runs_to_plan({"run": str(path)}, [])
+        with pytest.raises(InputError, match="not a run in the folder of runs"):
+            runs_to_plan({}, [str(path)])
