@@ -87,11 +87,19 @@ def check_free(port: int) -> None:
 
 
 def password_of(place: Home) -> str:
-    """The user's password, generated once and stored in a file that only its owner can read."""
+    """The user's password, generated once and stored in a file that only its owner can read. Airflow also
+    writes to it, and a full disk leaves it empty: then InputError."""
     if not place.passwords.exists():
         text = json.dumps({USER: secrets.token_urlsafe(12)}) + "\n"
         write_text(place.passwords, text, mode=0o600)
-    password: str = json.loads(place.passwords.read_text(encoding="utf-8"))[USER]
+    try:
+        password: str = json.loads(place.passwords.read_text(encoding="utf-8"))[USER]
+    except (ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"the file does not hold the password of {USER}.",
+            str(place.passwords),
+            "remove it: the next start makes another password.",
+        ) from error
     return password
 
 

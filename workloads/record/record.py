@@ -161,7 +161,8 @@ def earlier_attempts(records: Path) -> dict[str, tuple[Manifest, ...]]:
 def _move_aside(record: Path, records: Path) -> None:
     aside = _superseded(records)
     aside.mkdir(exist_ok=True)
-    number = len(list(aside.glob(f"{record.name}.*"))) + 1
+    ends = (path.name.rpartition(".")[2] for path in aside.glob(f"{record.name}.*"))
+    number = max((int(end) for end in ends if end.isdecimal()), default=0) + 1
     record.rename(aside / f"{record.name}.{number}")
     sync_folder(aside)
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.settings import FILE
 from density_study.dags.airflow_home import home as module
 from density_study.dags.airflow_home.home import Home, base_folder, home, project_root
+from density_study.dags.web.webserver import password_of
 
 NO_SETTINGS = {FILE: os.devnull}
 HERE = Home(Path("/srv/airflow"), Path("/srv/project"))
@@ -57,3 +59,14 @@ def test_the_base_folder_is_the_setting_the_checkout_or_the_users(
     monkeypatch.setattr(module, "project_root", lambda: tmp_path)  # as if in site-packages
     monkeypatch.setenv("HOME", "/home/me")
     assert base_folder(NO_SETTINGS) == Path("/home/me/density-study")
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", "null"])
+def test_a_file_of_passwords_that_a_full_disk_emptied_is_named(text: str, tmp_path: Path) -> None:
+    place = Home(tmp_path, tmp_path)
+    made = password_of(place)
+    assert password_of(place) == made
+    place.passwords.write_text(text)
+    with pytest.raises(InputError, match="password of admin") as refused:
+        password_of(place)
+    assert refused.value.where == str(place.passwords)
