@@ -86,8 +86,8 @@ def beans(address: str, query: str, access: Access = OPEN) -> list[dict[str, Any
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """StudyError for an answer that lacks what is read from it, because a daemon is starting, or something else
-    is at its address."""
+    """StudyError for an answer that lacks what is read from it, because a daemon is starting, or something
+    else is at its address."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
