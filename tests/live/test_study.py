@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -299,3 +300,18 @@ def _summary(run: Path) -> dict[str, Any]:
 
 def _metric(trial: dict[str, Any], name: str) -> float:
     return float(next(m["value"] for m in trial["metrics"] if m["name"] == name))
+
+
+@pytest.mark.slow
+def test_the_workers_of_spark_read_large_records(tmp_path: Path) -> None:
+    # Spark starts while the last step ends, in the process of the tasks
+    spec = tmp_path / "small.yaml"
+    whole = SPEC.read_text()
+    spec.write_text(whole.partition("  - ycsb")[0] + "repetitions: 1\nseed: 7\n")
+    program = (sys.executable, "-m", "tests.live.support.spark_workers")
+    with study_run(tmp_path / "runs", "--anyway", spec=spec, program=program) as child:
+        output, _ = child.communicate(timeout=600)
+    assert child.returncode == 0, output
+    (run,) = (tmp_path / "runs").glob("*/2*")
+    summary = json.loads((run / "report" / "summary.json").read_text())
+    assert [trial["verdict"] for trial in summary["trials"]] == ["valid", "valid"]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,9 +21,11 @@ PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
-def study_run(runs: Path, *extra: str, spec: Path = SPEC) -> Iterator[subprocess.Popen[str]]:
+def study_run(
+    runs: Path, *extra: str, spec: Path = SPEC, program: Sequence[str] = (str(STUDY),)
+) -> Iterator[subprocess.Popen[str]]:
     """Starts `study run` on a study; kills and reaps it on exit in any case."""
-    argv = [str(STUDY), "run", str(spec), "--runs", str(runs), *extra]
+    argv = [*program, "run", str(spec), "--runs", str(runs), *extra]
     child = subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
