@@ -76,7 +76,7 @@ check: setup ## the fast part: lint, and unit and golden tests without those of 
 fast: setup
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
-test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (13 min)
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (10 min)
 	@$(BESIDE) & beside=$$!; $(BIN)/pytest -q -n 4 -m "not slow and not vm" tests --ignore=$(ALONE); \
 		ended=$$?; wait $$beside && exit $$ended
 	@$(BIN)/python -m tests.support.pages.word_counts

@@ -308,7 +308,7 @@ def test_the_workers_of_spark_read_large_records(tmp_path: Path) -> None:
     spec = tmp_path / "small.yaml"
     whole = SPEC.read_text()
     spec.write_text(whole.partition("  - ycsb")[0] + "repetitions: 1\nseed: 7\n")
-    program = (sys.executable, "-m", "tests.live.support.spark_workers")
+    program = (sys.executable, "-m", "tests.spark.programs.study_with_workers")
     with study_run(tmp_path / "runs", "--anyway", spec=spec, program=program) as child:
         output, _ = child.communicate(timeout=600)
     assert child.returncode == 0, output

@@ -1,5 +1,5 @@
-"""`python -m tests.live.support.spark_workers run ...`: the command `study`, where Spark's workers read
-records of any size, as they read those of a long run."""
+"""`python -m tests.spark.programs.study_with_workers run ...`: the command `study`, where Spark's workers
+read records of any size, as they read those of a long run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_PROCESS = "inprocess"
 def _mine(module: str, *arguments: str) -> list[str]:
     """Also in the process that carries the run out."""
     if module == inprocess.__name__:
-        return python("tests.live.support.spark_workers", IN_PROCESS, *arguments)
+        return python("tests.spark.programs.study_with_workers", IN_PROCESS, *arguments)
     return python(module, *arguments)
 
 
