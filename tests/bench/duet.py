@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
+from density_study.analysis.statistics.interval import mean_interval
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.providers.provider import provider_named
@@ -56,19 +56,16 @@ def bench(repeats: int) -> list[Measurement]:
     """`repeats` pairs of clusters, at least five."""
     order = random.Random(20130226)
     found = [_repetition(order) for _ in range(max(repeats, LEAST_REPETITIONS))]
-    sliced = [statistics.fmean(one.slices) for one in found]
-    windows = [one.windows for one in found]
-    # the same number of clusters in both designs, so intervals are as their standard deviations
-    width = statistics.stdev(sliced) / statistics.stdev(windows)
-    claims = [float(abs(m) > _half_width(one.slices)) for m, one in zip(sliced, found, strict=True)]
-    share = statistics.fmean(claims)
+    by_slices = [statistics.geometric_mean(one.slices) for one in found]
+    by_windows = [one.window for one in found]
+    width = math.log(_width(by_slices)) / math.log(_width(by_windows))
+    within = [mean_interval(one.slices) for one in found]
+    share = statistics.fmean(not ends.low <= 1 <= ends.high for ends in within)
     return [
-        printed("duet: ratio by slices in turns", "ratio", [math.exp(m) for m in sliced]),
-        printed("duet: ratio by a window each", "ratio", [math.exp(m) for m in windows]),
-        printed(
-            "duet: half width if pairs of slices are the units", "ratio",
-            [math.exp(_half_width(one.slices)) for one in found],
-        ),
+        printed("duet: ratio by slices in turns", "ratio", by_slices),
+        printed("duet: ratio by a window each", "ratio", by_windows),
+        printed("duet: half width if pairs of slices are the units", "ratio",
+                [math.sqrt(_width(one.slices)) for one in found]),
         Measurement("duet: width of the interval over one after another", "ratio", (width,),
                     f"<= {GOAL_OF_WIDTH:.3f}", width <= GOAL_OF_WIDTH),
         Measurement("duet: false claims if pairs of slices are the units", "share", (share,),
@@ -78,18 +75,19 @@ def bench(repeats: int) -> list[Measurement]:
     ]  # fmt: skip
 
 
-def _half_width(logs: Sequence[float]) -> float:
-    """Of the 95 % interval of the mean."""
-    error = statistics.stdev(logs) / math.sqrt(len(logs))
-    return float(stats.t.ppf(0.975, len(logs) - 1)) * error
+def _width(ratios: Sequence[float]) -> float:
+    """Upper over lower end of the interval of their geometric mean."""
+    ends = mean_interval(ratios)
+    return ends.high / ends.low
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What one repetition shows. Ratios are natural logarithms, second cluster over first."""
+    """What one repetition shows. Ratios of rates, second cluster over first: of each pair of slices, and of
+    the windows."""
 
     slices: list[float]
-    windows: float
+    window: float
     first_second: float
 
 
@@ -172,9 +170,9 @@ def _judged(first: _Variant, second: _Variant) -> _Found:
         # whole intervals of a second: the first one may begin a second after the slice
         firsts += [_rate(intervals, a + 0.1, a + 2.2) for a, _ in slices]
         rests += [_rate(intervals, a + 1.2, b) for a, b in slices]
-    logs = [math.log(b / a) for a, b in zip(*rates, strict=True)]
+    ratios = [b / a for a, b in zip(*rates, strict=True)]
     first_second = statistics.fmean(firsts) / statistics.fmean(rests)
-    return _Found(logs[WARM_UP_PAIRS:-1], logs[-1], first_second)
+    return _Found(ratios[WARM_UP_PAIRS:-1], ratios[-1], first_second)
 
 
 def _rate(intervals: Columns, from_s: float, until_s: float) -> float:
