@@ -70,7 +70,9 @@ def decisions_table(summary: Summary) -> DataTable:
 def _intervals(one: Decided, summary: Summary) -> str:
     mine = [found for found in summary.findings if found.question == one.question]
     every = [_interval(found) for found in mine if not is_whole(found)]
-    return "; ".join(every) or NONE if len(every) <= MOST_INTERVALS else f"{len(every)} below"
+    if set(every) <= {NONE}:
+        return NONE
+    return "; ".join(every) if len(every) <= MOST_INTERVALS else f"{len(every)} below"
 
 
 def _would_take(one: Decided) -> str:

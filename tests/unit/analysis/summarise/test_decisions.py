@@ -134,6 +134,9 @@ def test_the_page_has_a_row_for_each_question_and_the_path_to_its_answer(ended: 
     for row in table.rows:
         low, high = found[row[0]].low, found[row[0]].high
         assert low and row[2] == f"×{low:.2f} to ×{high:.2f}"
+    unknown = [one.model_copy(update={"low": None, "high": None}) for one in ended.findings]
+    without = ended.model_copy(update={"findings": (*unknown, *unknown)})
+    assert {row[2] for row in decisions_table(without).rows} == {"none"}
     assert "no number up to 1,000 repetitions" in table.rows[1][-1]
     figure = precision.figure(View(ended))
     assert figure is not None and figure.title == "How the questions were answered"
