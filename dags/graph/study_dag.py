@@ -13,7 +13,7 @@ by priority, and priorities follow the plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -83,8 +83,8 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
             execution_timeout=LEAST,
         )(spec=str(spec), runs=runs, steps=outline.steps, run=run).as_setup()
         last = opened
-        for number, build in enumerate(outline.builds):
-            last = _build(outline, build, last, number == 0, weights)
+        for standing in _at_once(outline.builds):
+            last = _builds(outline, standing, last, last is opened, weights)
         reported = _analysis(last, weights)
         concluded = tasks.conclude.override(
             priority_weight=next(weights),
@@ -96,47 +96,79 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
     return dag
 
 
-def _build(
-    outline: Outline, build: BuildOutline, before: Any, is_first: bool, weights: Iterator[int]
+def _at_once(builds: Sequence[BuildOutline]) -> Iterator[tuple[BuildOutline, ...]]:
+    """Builds by turns; those of a duet together."""
+    by_name = {build.build: build for build in builds}
+    for build in builds:
+        if build.build in by_name:
+            standing = [by_name.pop(name) for name in (build.build, build.beside) if name]
+            yield tuple(standing)
+
+
+def _builds(
+    outline: Outline,
+    standing: Sequence[BuildOutline],
+    before: Any,
+    is_first: bool,
+    weights: Iterator[int],
 ) -> Any:
-    """A group: up, the trials, down. It follows the task `before`, whatever became of that."""
-    longest_s = max((trial.limit_s for trial in build.trials), default=0.0)
-    with TaskGroup(build_group(build.build), tooltip=build.label):
-        # Behind `open`, a setup, only all_success is allowed; if it fails, nothing after it runs.
-        rule = TriggerRule.ALL_SUCCESS if is_first else TriggerRule.ALL_DONE
-        up = tasks.up.override(
-            poke_interval=tasks.LOOK_FOR_TURN_EVERY_S,
-            trigger_rule=rule,
+    """A group for each build: up, the trials, down. They follow the task `before`, whatever became of that.
+    Of a duet, trials begin once both builds are up."""
+    groups = [TaskGroup(build_group(build.build), tooltip=build.label) for build in standing]
+    limit = _limit(outline, SLACK * outline.up_estimate_s)
+    ups: list[Any] = []
+    trials: list[Any] = []
+    last = before
+    for build, group in zip(standing, groups, strict=True):
+        # Behind a setup, which `open` and `up` are, only all_success is allowed: after a fault, nothing runs.
+        rule = TriggerRule.ALL_SUCCESS if is_first or ups else TriggerRule.ALL_DONE
+        with group:
+            up = tasks.up.override(
+                poke_interval=tasks.LOOK_FOR_TURN_EVERY_S,
+                trigger_rule=rule,
+                priority_weight=next(weights),
+                execution_timeout=limit,
+            )(ROOT, build.build)
+        last >> up
+        last = up
+        ups.append(up)
+    for build, group in zip(standing, groups, strict=True):
+        with group:
+            trials += _trials(outline, build, weights)
+    last >> trials
+    last = trials
+    for build, group, up in zip(standing, groups, ups, strict=True):
+        with group:
+            down = tasks.down.override(priority_weight=next(weights), execution_timeout=limit)(
+                ROOT, build.build
+            )
+        last >> down.as_teardown(setups=up, on_failure_fail_dagrun=True)
+        last = down
+    return last
+
+
+def _trials(outline: Outline, build: BuildOutline, weights: Iterator[int]) -> list[Any]:
+    if outline.is_mapped:
+        longest_s = max((trial.limit_s for trial in build.trials), default=0.0)
+        return [
+            tasks.trial.override(
+                task_id=TRIALS,
+                map_index_template="{{ step | default(task.op_kwargs['trial'], true) }}",
+                priority_weight=next(weights),
+                execution_timeout=_limit(outline, longest_s),
+            )
+            .partial(root=ROOT)
+            .expand(trial=[trial.trial for trial in build.trials])
+        ]
+    return [
+        tasks.trial.override(
+            task_id=trial_task(build.build, trial.trial),
             priority_weight=next(weights),
-            execution_timeout=_limit(outline, SLACK * outline.up_estimate_s),
-        )(ROOT, build.build)
-        if outline.is_mapped:
-            trials = [
-                tasks.trial.override(
-                    task_id=TRIALS,
-                    map_index_template="{{ step | default(task.op_kwargs['trial'], true) }}",
-                    priority_weight=next(weights),
-                    execution_timeout=_limit(outline, longest_s),
-                )
-                .partial(root=ROOT)
-                .expand(trial=[trial.trial for trial in build.trials])
-            ]
-        else:
-            trials = [
-                tasks.trial.override(
-                    task_id=trial_task(build.build, trial.trial),
-                    priority_weight=next(weights),
-                    execution_timeout=_limit(outline, trial.limit_s),
-                    doc_md=_about_trial(trial),
-                )(ROOT, trial.trial)
-                for trial in build.trials
-            ]
-        down = tasks.down.override(
-            priority_weight=next(weights),
-            execution_timeout=_limit(outline, SLACK * outline.up_estimate_s),
-        )(ROOT, build.build)
-        before >> up >> trials >> down.as_teardown(setups=up, on_failure_fail_dagrun=True)
-    return down
+            execution_timeout=_limit(outline, trial.limit_s),
+            doc_md=_about_trial(trial),
+        )(ROOT, trial.trial)
+        for trial in build.trials
+    ]
 
 
 def _analysis(before: Any, weights: Iterator[int]) -> Any:

@@ -37,9 +37,12 @@ class TrialOutline:
 
 @dataclass(frozen=True)
 class BuildOutline:
+    """`beside`: the other build of a duet, up at the same time; empty: none."""
+
     build: str
     label: str
     trials: tuple[TrialOutline, ...]
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,7 @@ class Outline:
     def from_json(cls, text: str) -> Outline:
         value: dict[str, Any] = json.loads(text)
         builds = tuple(
-            BuildOutline(
-                build["build"], build["label"], tuple(TrialOutline(**t) for t in build["trials"])
-            )
+            BuildOutline(**{**build, "trials": tuple(TrialOutline(**t) for t in build["trials"])})
             for build in value["builds"]
         )
         return cls(**{**value, "workloads": tuple(value["workloads"]), "builds": builds})
@@ -125,9 +126,9 @@ def _build(plan: Plan, build: str) -> BuildOutline:
     repetition = build.partition("-")[0].removeprefix("b")
     parts = (f"repetition {repetition}{_density(topology)}", *topology.levels.values())
     named = len(plan.trials) <= NAMED_TRIALS
-    return BuildOutline(
-        build, ", ".join(parts), tuple(_trial(step, topology, named) for step in mine)
-    )
+    trials = tuple(_trial(step, topology, named) for step in mine)
+    beside = next((step.beside for step in mine if step.beside), "")
+    return BuildOutline(build, ", ".join(parts), trials, beside)
 
 
 def _density(topology: AnyTopology) -> str:
@@ -149,6 +150,7 @@ def _trial(step: Step, topology: AnyTopology, named: bool) -> TrialOutline:
     values = step.test_case.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     parameters = {key: str(value) for key, value in values.items()} if named else {}
     limit_s = max(step.test_case.limit_on(topology), LIMIT_IN_ESTIMATES * step.estimate_s)
+    limit_s *= 2 if step.beside else 1
     return TrialOutline(
         str(step.trial),
         step.test_case.label,

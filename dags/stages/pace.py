@@ -70,7 +70,7 @@ def pace(runs: Iterable[Run]) -> Pace:
     counted = 0
     for run in runs:
         lost = uncopied(run.journal.events(TableCopied, TableNotCopied))
-        took, stated_s = step_times(run.journal), stated(run.plan, lost)
+        took, stated_s = _shared(run.plan, step_times(run.journal)), stated(run.plan, lost)
         counted += bool(took)
         for step in run.plan.steps:
             if step.index not in took:
@@ -86,6 +86,16 @@ def pace(runs: Iterable[Run]) -> Pace:
     if not all(taken_s.values()) or not every:
         return Pace()
     return Pace(fmean(taken_s["up"]), fmean(taken_s["down"]), every, ratios, counted)
+
+
+def _shared(plan: Plan, took_s: Mapping[int, float]) -> dict[int, float]:
+    """Two trials that were measured at once took half of their time each: one of them is journalled with
+    all of it."""
+    partners = {index: plan.partner(plan.steps[index]) for index in took_s}
+    return {
+        index: seconds if partner is None else (seconds + took_s.get(partner.index, 0.0)) / 2
+        for (index, seconds), partner in zip(took_s.items(), partners.values(), strict=True)
+    }
 
 
 def _ratio(seen: Sequence[tuple[float, float]]) -> float:

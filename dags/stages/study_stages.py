@@ -122,14 +122,17 @@ def _in_order(kind: StepKind) -> bool:
 def _in_process(run: Run, step: Step) -> StepOutcome:
     """Execute the build's trials in the plan's order, up to this one, unless an earlier task did."""
     for each in run.plan.trials:
-        if each.build == step.build and each.index <= step.index:
+        if each.build in (step.build, step.beside) and each.index <= step.index:
             outcome = steps.outcome_of(run, each) or _carry_out(run, each)
     return outcome
 
 
-def builds_in_use(root: str) -> list[str]:
-    """Builds of the run whose cluster came up and was not taken down yet."""
-    return steps.in_use(load_run(Path(root)))
+def builds_in_use(root: str, build: str) -> list[str]:
+    """Other builds of the run whose cluster came up and was not taken down yet, without the one that is up
+    beside `build`."""
+    run = load_run(Path(root))
+    mine = {build, _step(run, "up", build).beside}
+    return [other for other in steps.in_use(run) if other not in mine]
 
 
 def _log_first_look(record: Path) -> None:

@@ -73,9 +73,9 @@ def up(root: str, build: str) -> bool:
     from density_study.dags.run_status.status import check_not_over
     from density_study.dags.stages import study_stages
 
-    for other in study_stages.builds_in_use(root):
+    for other in study_stages.builds_in_use(root, build):
         other_down = f"{build_group(other)}.{DOWN}"
-        if other != build and _states().get(other_down, "removed") not in FINISHED:
+        if _states().get(other_down, "removed") not in FINISHED:
             return False
     check_not_over(Path(root))
     _report(study_stages.carry_out(root, "up", build))

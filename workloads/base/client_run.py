@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf
+from pathlib import Path
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError, each_of
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
-from density_study.workloads.base.barrier import start_together
+from density_study.workloads.base.barrier import Waiting, start_together
+from density_study.workloads.base.turns import LEAD_S
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import TrialContext
 
@@ -68,78 +72,146 @@ def run_clients(
     deed: done meanwhile. ready_within_s: the commands wait at a barrier (`workloads.base.barrier`), and this
     is how long they may take to reach it.
     """
-    started: list[tuple[Node, Command, ProcessId, float]] = []
-    output = context.record.root / folder
+    clients = _Clients(context, folder)
     begin_s = None
-    try:
-        for node, command in commands:
-            out, err = (context.record.root / file for file in _outputs(command, folder))
-            start_s = time.time()
-            process = context.transport.start(node, command, out, err)
-            started.append((node, command, process, start_s))
+    with _started([(clients, commands)]):
         if ready_within_s is not None:
-            waiting = [(node, process) for node, _, process, _ in started]
-            begin_s = start_together(context, waiting, output, ready_within_s)
-        limit_s = timeout_s * context.timeout_scale
+            begin_s = start_together([clients.waiting], ready_within_s)
         due_s = inf
         if deed is not None:
-            begun_s = begin_s or started[0][3] + deed.warm_up_s
+            begun_s = begin_s or clients.first_start_s + deed.warm_up_s
             due_s = time.monotonic() + begun_s + deed.after_s - time.time()
-        processes = [process for _, _, process, _ in started]
-        ends = _waited(context, processes, limit_s, enough, deed, due_s)
+        _wait([clients], timeout_s, enough, deed, due_s)
+    return clients.runs(begin_s)
+
+
+def run_duet(
+    both: Sequence[tuple[TrialContext, Sequence[tuple[Node, Command]]]],
+    timeout_s: float,
+    ready_within_s: float,
+) -> tuple[float, list[tuple[ClientRun, ...]]]:
+    """Start the commands of two trials, let all begin at one moment, and wait for all. Returns the moment at
+    which their first turn begins, in epoch seconds of the controller's clock, and the clients of each trial.
+    """
+    started = [(_Clients(context, "raw"), commands) for context, commands in both]
+    every = [clients for clients, _ in started]
+    with _started(started):
+        go_s = start_together([clients.waiting for clients in every], ready_within_s)
+        _wait(every, timeout_s)
+    begin_s = go_s + LEAD_S
+    return begin_s, [clients.runs(begin_s) for clients in every]
+
+
+class _Clients:
+    """The clients of one trial: `started` with their start in epoch seconds, `ends` with exit code (None:
+    stopped) and end of those that have ended."""
+
+    def __init__(self, context: TrialContext, folder: str) -> None:
+        self.context = context
+        self.folder = folder
+        self.started: list[tuple[Node, Command, ProcessId, float]] = []
+        self.ends: dict[ProcessId, tuple[int | None, float]] = {}
+
+    @property
+    def waiting(self) -> Waiting:
+        clients = [(node, process) for node, _, process, _ in self.started]
+        return Waiting(self.context, clients, self._output)
+
+    @property
+    def first_start_s(self) -> float:
+        return self.started[0][3]
+
+    @property
+    def left(self) -> list[ProcessId]:
+        return [process for _, _, process, _ in self.started if process not in self.ends]
+
+    @property
+    def _output(self) -> Path:
+        return self.context.record.root / self.folder
+
+    def start(self, node: Node, command: Command) -> None:
+        out, err = (self.context.record.root / file for file in _outputs(command, self.folder))
+        start_s = time.time()
+        process = self.context.transport.start(node, command, out, err)
+        self.started.append((node, command, process, start_s))
+
+    def wait(self, process: ProcessId, longest_s: float) -> None:
+        with suppress(TimeoutError):
+            exit_code = self.context.transport.wait(process, longest_s)
+            self.ends[process] = (exit_code, time.time())
+
+    def end(self) -> None:
+        """Stop those that run, and fetch the output of all. A host that does not answer leaves none of the
+        others running."""
+        transport = self.context.transport
+        processes = [process for _, _, process, _ in self.started]
+        nodes = list(dict.fromkeys(node for node, _, _, _ in self.started))
+        acts = [
+            partial(transport.stop, process) for process in processes
+        ]  # nothing, of one that has exited
+        acts += [partial(transport.collect, node, self._output) for node in nodes]
+        each_of(acts, lambda act: act())
+
+    def runs(self, begin_s: float | None) -> tuple[ClientRun, ...]:
+        runs = []
+        for node, command, process, start_s in self.started:
+            stdout, stderr = _outputs(command, self.folder)
+            exit_code, end_s = self.ends[process]
+            runs.append(
+                ClientRun(name=command.name, node=node.name, argv=command.argv, exit_code=exit_code,
+                          stdout=stdout, stderr=stderr, start_epoch_s=start_s, end_epoch_s=end_s,
+                          begin_epoch_s=begin_s)
+            )  # fmt: skip
+        return tuple(runs)
+
+
+@contextmanager
+def _started(
+    every: Sequence[tuple[_Clients, Sequence[tuple[Node, Command]]]],
+) -> Iterator[None]:
+    try:
+        for clients, commands in every:
+            for node, command in commands:
+                clients.start(node, command)
+        yield
     finally:
-        for _, _, process, _ in started:
-            context.transport.stop(process)  # no effect on a process that has exited
-        for node in dict.fromkeys(node for node, _, _, _ in started):
-            context.transport.collect(node, output)
-    runs = []
-    for node, command, process, start_s in started:
-        stdout, stderr = _outputs(command, folder)
-        exit_code, end_s = ends[process]
-        runs.append(
-            ClientRun(name=command.name, node=node.name, argv=command.argv, exit_code=exit_code,
-                      stdout=stdout, stderr=stderr, start_epoch_s=start_s, end_epoch_s=end_s,
-                      begin_epoch_s=begin_s)
-        )  # fmt: skip
-    return tuple(runs)
+        each_of([clients for clients, _ in every], lambda clients: clients.end())
 
 
 def _outputs(command: Command, folder: str) -> tuple[str, str]:
     return f"{folder}/{command.name}.out", f"{folder}/{command.name}.err"
 
 
-def _waited(
-    context: TrialContext,
-    processes: Sequence[ProcessId],
+def _wait(
+    every: Sequence[_Clients],
     timeout_s: float,
-    enough: Callable[[], bool] | None,
-    deed: Deed | None,
-    due_s: float,
-) -> dict[ProcessId, tuple[int | None, float]]:
-    """Exit code and end time of each process; no code after the timeout or an early stop. StudyError as soon
-    as a daemon has died: a client of a broken cluster may wait for minutes, and its results are useless."""
-    ends: dict[ProcessId, tuple[int | None, float]] = {}
+    enough: Callable[[], bool] | None = None,
+    deed: Deed | None = None,
+    due_s: float = inf,
+) -> None:
+    """Until all clients have ended; no exit code after the timeout (scaled up in emulated guests) or an early
+    stop. StudyError as soon as a daemon has died: a client of a broken cluster may wait for minutes, and its
+    results are useless."""
     now_s = time.monotonic()
-    deadline, look_s = now_s + timeout_s, now_s + LOOK_EVERY_S
-    while (left := [p for p in processes if p not in ends]) and now_s < deadline:
-        for process in left:
+    scale = max(clients.context.timeout_scale for clients in every)
+    deadline, look_s = now_s + timeout_s * scale, now_s + LOOK_EVERY_S
+    while (left := [(c, process) for c in every for process in c.left]) and now_s < deadline:
+        for clients, process in left:
             until_s = min(deadline, look_s, due_s) if len(left) == 1 else now_s + POLL_S
-            try:
-                exit_code = context.transport.wait(process, max(0.0, until_s - now_s))
-                ends[process] = (exit_code, time.time())
-            except TimeoutError:
-                pass
+            clients.wait(process, max(0.0, until_s - now_s))
         now_s = time.monotonic()
         if deed is not None and now_s >= due_s:
             deed.do()
             deed, due_s = None, inf
         if now_s >= look_s:
-            context.check_daemons()
-            context.check_limits()
+            for clients in every:
+                clients.context.check_daemons()
+                clients.context.check_limits()
             if enough is not None and enough():
                 break
             look_s = now_s + LOOK_EVERY_S
-    return ends | {process: (None, time.time()) for process in processes if process not in ends}
+    for clients in every:
+        clients.ends |= {process: (None, time.time()) for process in clients.left}
 
 
 def require_success(context: TrialContext, run: ClientRun, what: str) -> None:

@@ -189,6 +189,11 @@ class TestCase(Frozen):
         """Whether the rate is steady enough to measure monitoring overhead by it."""
         return False
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether its clients can work in turns, with rests between, and measure the same."""
+        return False
+
     # Requirements on the cluster
 
     def check_topology(self, topology: AnyTopology) -> None:

@@ -7,7 +7,7 @@ To add a workload, write one folder like `workloads/testdfsio` and register its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
@@ -25,6 +25,7 @@ from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.reader import Reader
 from density_study.workloads.base.rows import Facts, Rows
 from density_study.workloads.base.test_case import TestCase, WorkloadSpec
+from density_study.workloads.base.turns import Turns
 from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
 from density_study.workloads.tables import Table
 
@@ -105,6 +106,13 @@ class Collected:
     caches: CacheUse | None = None
 
 
+RunDuet = Callable[
+    [Sequence[tuple[TrialContext, Turns]], Any], tuple[float, list[tuple[ClientRun, ...]]]
+]
+"""The trials with their turns, and their test case -> the moment at which the first turn begins, in epoch
+seconds, and the clients of each trial."""
+
+
 class Workload(Protocol[S]):
     """Three phases of a trial. Each raises StudyError if it cannot do its part."""
 
@@ -152,6 +160,8 @@ class WorkloadKind:
     facts: Callable[[Rows], Facts] | None = None
     """Metrics and checks of a trial, from its rows. Our own are in `workloads/rows/facts.py`, which
     Spark's executors load without the models of test cases."""
+    duet: RunDuet | None = None
+    """Runs the clients of two trials at once, in turns; None: no test case takes turns."""
     imported: type[TestCase] | None = None
     """A test case of records that others made; None: they cannot be imported."""
 

@@ -39,7 +39,7 @@ class Acts:
                 case TrialsCleared():
                     acts.cleared.update(event.trials)
                 case BuildDestroyed() if not acts._comes_up(event.build):
-                    acts.standing.discard(event.build)
+                    acts._destroyed(event.build)
         return acts
 
     def _comes_up(self, build: str) -> bool:
@@ -54,6 +54,12 @@ class Acts:
     def is_ready(self, build: str) -> bool:
         """Whether the build came up, and nothing has happened since that makes it unusable."""
         return build in self.ready and self.killed(build) is None
+
+    def _destroyed(self, build: str) -> None:
+        """Its clients are gone with it, those of killed steps among them."""
+        self.standing.discard(build)
+        self.ready.discard(build)
+        self.open = {n: each for n, each in self.open.items() if each.build != build}
 
     def _start(self, event: StepStarted) -> None:
         if event.kind == "up":  # whatever an earlier step of the build left is torn down first

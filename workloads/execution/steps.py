@@ -2,13 +2,15 @@
 
 The caller chooses the step: `study run` and Airflow follow the plan's order. Whatever it chooses, a step that
 is not due does nothing, a trial runs only on the intact cluster of its own build, and a bring-up first
-removes whatever else of the run still stands: at most one cluster of a run exists at any time.
+removes whatever else of the run still stands: at most one cluster of a run exists at any time, or the two of
+a duet. Two trials of a duet are one step, whichever of them is chosen; the other one has then ended as well.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from density_study.cluster.lifecycle.bring_up import Phases, bring_up
 from density_study.cluster.lifecycle.join import join
@@ -32,8 +34,10 @@ from density_study.workloads.execution.native_check import disclose_native
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
 from density_study.workloads.execution.searching import prepared
-from density_study.workloads.execution.trial import draft_manifest, run_trial
+from density_study.workloads.execution.trial import draft_manifest, run_duet, run_trial
+from density_study.workloads.planning.duet import turns_of
 from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import (
     Record,
     close_unfinished,
@@ -50,17 +54,20 @@ OS_REMEDY = "Remedy: correct this and run the same command again; it resumes fro
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """How a step ended. `message` explains to the user why it failed or was skipped."""
+    """How a step ended. `message` explains to the user why it failed or was skipped. `beside`: how the trial
+    ended that was measured at the same time."""
 
     step: Step
     outcome: Outcome
     message: str = ""
+    beside: StepOutcome | None = None
 
 
 def steps_left(run: Run) -> list[Step]:
     """The steps of every build with a trial that is due, in the plan's order, without its other trials."""
     due = _due(run, Acts.of(run.journal))
-    builds = {step.build for step in run.plan.trials if step.trial in due}
+    trials = [step for step in run.plan.trials if step.trial in due]
+    builds = {build for step in trials for build in (step.build, step.beside)}
     return [
         step
         for step in run.plan.steps
@@ -113,6 +120,9 @@ def carry_out(run: Run, step: Step) -> StepOutcome:
         began(run.journal, step)
         outcome = _hooked(run, acts, step)
         ended(run.journal, step, outcome.outcome, outcome.message)
+        if other := outcome.beside:
+            began(run.journal, other.step)
+            ended(run.journal, other.step, other.outcome, other.message)
         if (step.kind, outcome.outcome) == ("up", "failed"):
             _record_trials_without_cluster(run, acts, outcome)
         return outcome
@@ -156,23 +166,26 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
     """Why there is nothing to do; None if the step is to be carried out."""
     asked = keep_asked(run)
     kept = build_to_keep(run, asked, acts) if asked else None
-    if kept == step.build and step.kind == "down":
+    if kept and kept in (step.build, step.beside) and step.kind == "down":
         return StepOutcome(step, "skipped", "its cluster is kept")
     if asked and kept and asked.when == "on-failure" and step.kind != "down":
         return StepOutcome(step, "skipped", f"a trial failed, and its cluster {kept} is kept")
     due = _due(run, acts)
     if step.kind == "trial":
         if step.trial not in due:
+            if step.beside and (ended := acts.ended.get(step.index)):
+                return StepOutcome(step, ended.outcome, ended.message)  # measured with its partner
             why = "it has its record or was not needed, and was not cleared"
             return StepOutcome(step, "skipped", why)
-        if killed := acts.killed(step.build):
+        if killed := acts.killed(step.build) or acts.killed(step.beside or ""):
             why = f"{killed.label!r} was killed, and its client may still load the cluster"
             return StepOutcome(step, "skipped", why)
     elif step.kind == "up":
-        if not any(each.build == step.build and each.trial in due for each in run.plan.trials):
+        mine = (step.build, step.beside)
+        if not any(each.build in mine and each.trial in due for each in run.plan.trials):
             why = "all trials of this build have their records, or were not needed"
             return StepOutcome(step, "skipped", why)
-        if acts.is_ready(step.build):
+        if acts.is_ready(step.build) and not acts.killed(step.beside or ""):
             return StepOutcome(step, "ok", "it is up")
     elif step.build not in acts.standing:
         return StepOutcome(step, "skipped", "nothing of this build stands")
@@ -219,7 +232,12 @@ def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
 
 
 def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
-    for build in {*acts.standing, step.build}:  # left by killed steps: only one cluster may run
+    is_killed = acts.killed(step.build) is not None  # a trial of both may have been
+    spared = (
+        {step.beside} if step.beside and acts.is_ready(step.beside) and not is_killed else set()
+    )
+    left = acts.standing - spared
+    for build in {*left, step.build}:  # left by killed steps: only one cluster, or a duet, may run
         tear_down(run.site(build), run.journal)
     close_unfinished(run.records, KILLED)
     site = run.site(step.build)
@@ -269,12 +287,41 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
         step, target = _with_target(run, step)
     except StudyError as error:  # the trial cannot begin: it is incomplete, not failed
         return _not_run(run, step, str(error))
-    cluster = _cluster(run, step.build)
-    transport = provider_of(cluster.topology).transport(cluster.site, run.journal)
+    partner = run.plan.partner(step)
+    topology = run.plan.topology_of(step.build)
+    if partner is not None and not (isinstance(topology, Topology) and topology.provider.simulates):
+        return _duet(run, acts, step, partner)
+    cluster, transport = _standing(run, step)
     lost = _lost(cluster, transport)
     if lost:
         return _not_run(run, step, lost)
     manifest = run_trial(run, step, cluster, transport, target, probe)
+    return _outcome(step, manifest)
+
+
+def _duet(run: Run, acts: Acts, step: Step, partner: Step) -> StepOutcome:
+    """Run the trial and the one that is measured at the same time."""
+    if not acts.is_ready(partner.build):
+        return _not_run(run, step, f"{partner.build}, with which it takes turns, does not stand")
+    both = [(one, *_standing(run, one)) for one in sorted((step, partner), key=attrgetter("index"))]
+    for one, cluster, transport in both:
+        if lost := _lost(cluster, transport):
+            return _not_run(run, step, f"{one.build}: {lost}")
+    turns = turns_of(run.plan, run.study, both[0][0], both[1][0])
+    manifests = run_duet(run, [(*one, own) for one, own in zip(both, turns, strict=True)])
+    outcomes = {
+        one.index: _outcome(one, manifest)
+        for (one, _, _), manifest in zip(both, manifests, strict=True)
+    }
+    return replace(outcomes[step.index], beside=outcomes[partner.index])
+
+
+def _standing(run: Run, step: Step) -> tuple[Cluster, Transport]:
+    cluster = _cluster(run, step.build)
+    return cluster, provider_of(cluster.topology).transport(cluster.site, run.journal)
+
+
+def _outcome(step: Step, manifest: Manifest) -> StepOutcome:
     if manifest.state == "complete":
         return StepOutcome(step, "ok", manifest.probe.verdict if manifest.probe else "")
     return StepOutcome(step, "failed", "; ".join(manifest.reasons))
@@ -285,7 +332,7 @@ def _record_trials_without_cluster(run: Run, acts: Acts, up: StepOutcome) -> Non
     due = _due(run, acts)
     try:
         for step in run.plan.trials:
-            if step.build == up.step.build and step.trial in due:
+            if step.build in (up.step.build, up.step.beside) and step.trial in due:
                 _not_run(run, step, _no_cluster(up))
     except OSError as error:  # as on a full disk, which is then also why the bring-up failed
         log.warning("The trials of %s have no records: %s", up.step.build, error)
@@ -333,7 +380,9 @@ def _cluster(run: Run, build: str) -> Cluster:
 
 def _due(run: Run, acts: Acts) -> set[str]:
     """Trials still to be measured: without a final record, or cleared."""
-    return {str(step.trial) for step in run.plan.trials} - _final(run) | acts.cleared
+    due = {str(step.trial) for step in run.plan.trials} - _final(run) | acts.cleared
+    partners = (run.plan.partner(step) for step in run.plan.trials if step.trial in due)
+    return due | {str(partner.trial) for partner in partners if partner}
 
 
 def _final(run: Run) -> set[str]:

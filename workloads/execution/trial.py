@@ -6,9 +6,8 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,13 @@ from density_study.cluster.model.errors import HostLostError, StudyError, faults
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import out_of_memory, provider_of
-from density_study.cluster.state.clock import Clock
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.base.turns import Turns
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
-from density_study.workloads.base.workload import TrialContext, Workload
+from density_study.workloads.base.workload import Prepared, TrialContext, Workload
 from density_study.workloads.execution import around
 from density_study.workloads.execution.around import read_around
 from density_study.workloads.execution.hosts_around_trial import full_disks, killed_in
@@ -41,35 +40,6 @@ from density_study.workloads.study.registry import kind_of
 
 if TYPE_CHECKING:  # its output needs the extra spark
     from density_study.workloads.simulated.monitors import SimulatedMonitors
-
-
-@dataclass
-class _Progress:
-    """What a trial has gathered so far; its manifest keeps it, whatever happens. `facts`: by the manifest's
-    fields."""
-
-    clock: Clock
-    facts: dict[str, Any] = field(default_factory=lambda: {"times_s": {}})
-    faults: list[str] = field(default_factory=list)
-    state: str = "complete"
-
-    def end_by(self, error: StudyError | OSError) -> None:
-        """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial
-        is repeated when the run resumes."""
-        fault = file_fault(error) if isinstance(error, OSError) else None
-        told = faults_of(error) if isinstance(error, StudyError) else ()
-        is_lost = any(isinstance(one, HostLostError) for one in told)
-        self.faults.append(str(fault or error))
-        self.state = "incomplete" if fault or is_lost else "failed"
-
-    @contextmanager
-    def timing(self, phase: str) -> Iterator[None]:
-        """Adds the seconds spent in the block to those of the phase."""
-        times_s, begun_s = self.facts["times_s"], self.clock.monotonic_s()
-        try:
-            yield
-        finally:
-            times_s[phase] = times_s.get(phase, 0.0) + self.clock.monotonic_s() - begun_s
 
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
@@ -109,29 +79,174 @@ def run_trial(
     target: the resolved rate of its test case, if the plan has a relative target. probe: the probe of a
     search that the trial is.
     """
-    draft = _with_cluster(draft_manifest(run, step), cluster)
-    draft = draft.model_copy(update={"target": target, "probe": probe})
-    record = Record.open(run.records, draft)
-    context = TrialContext(cluster, transport, record, run.journal)
-    progress = _Progress(run.journal.clock)
-    try:
-        _measure(run, step, context, progress)
-    except (StudyError, OSError) as error:
-        progress.end_by(error)
-    if progress.faults and progress.state != "incomplete":
-        progress.state = "failed"
-        # these explain the faults that follow
-        progress.faults[:0] = [
-            *out_of_memory(cluster.site, cluster.topology),
-            *full_disks(cluster),
-        ]
-    ended = {"state": progress.state, "reasons": tuple(progress.faults)}
-    manifest = Manifest.model_validate({**draft.model_dump(), **progress.facts, **ended})
-    if probe is not None:
-        manifest = manifest.model_copy(update={"probe": _judged(manifest, record.root)})
-    record.close(manifest)
-    _journal(run, step, "closed", outcome=manifest.state)
+    draft = draft_manifest(run, step).model_copy(update={"target": target, "probe": probe})
+    trial = _Trial(run, step, draft, cluster, transport)
+    (manifest,) = _carried_out([trial], trial.run_clients)
     return manifest
+
+
+def run_duet(run: Run, both: Sequence[tuple[Step, Cluster, Transport, Turns]]) -> list[Manifest]:
+    """Run two trials at once, whose clients work in turns; returns the manifests of their closed records.
+    They are one measurement: an error of one ends both."""
+    trials = [
+        _Trial(run, step, draft_manifest(run, step), cluster, transport)
+        for step, cluster, transport, _ in both
+    ]
+    test_case: Any = both[0][0].test_case
+    duet = kind_of(test_case.workload).duet
+    if duet is None:
+        raise ValueError(f"{test_case.id} takes no turns")
+
+    def run_clients() -> None:
+        of_all = [turns for _, _, _, turns in both]
+        contexts = [trial.context for trial in trials]
+        begun_s = run.journal.clock.monotonic_s()
+        begin_s, clients = duet(list(zip(contexts, of_all, strict=True)), test_case)
+        share_s = (run.journal.clock.monotonic_s() - begun_s) / len(trials)
+        for trial, own, turns in zip(trials, clients, of_all, strict=True):
+            trial.facts["times_s"]["measure"] = share_s
+            window = Window(start_epoch_s=begin_s, end_epoch_s=begin_s + turns.all_s / 2)
+            trial.measured(own, window, turns.since(begin_s))
+
+    return _carried_out(trials, run_clients)
+
+
+def _carried_out(trials: Sequence[_Trial], run_clients: Callable[[], None]) -> list[Manifest]:
+    """Carry out trials that are measured at once, on the same hosts, and close their records."""
+    try:
+        with trials[0].quiet():
+            for trial in trials:
+                trial.prepare()
+            with ExitStack() as watched:
+                for trial in trials:
+                    watched.enter_context(trial.watched())
+                run_clients()
+            for trial in trials:
+                trial.collect()
+    except (StudyError, OSError) as error:
+        for trial in trials:
+            trial.end_by(error)
+    return [trial.close() for trial in trials]
+
+
+class _Trial:
+    """A trial under way, with an open record. `facts`: what it has gathered so far, by the manifest's fields;
+    its manifest keeps it, whatever happens."""
+
+    def __init__(
+        self, run: Run, step: Step, draft: Manifest, cluster: Cluster, transport: Transport
+    ) -> None:
+        self._run, self._step = run, step
+        self._draft = _with_cluster(draft, cluster)
+        self._record = Record.open(run.records, self._draft)
+        self._test_case: Any = step.test_case
+        self._prepared = Prepared(0.0)
+        self._clients_ended_s: float | None = None
+        self._faults: list[str] = []
+        self._state = "complete"
+        self.context = TrialContext(cluster, transport, self._record, run.journal)
+        self.facts: dict[str, Any] = {"times_s": {}}
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """The hosts' kernels make no noise meanwhile, if the study asks for it."""
+        site, topology = self.context.cluster.site, self.context.cluster.topology
+        wanted = self._run.study.quiet and not provider_of(topology).simulates
+        if wanted and isinstance(topology, Topology):  # no study asks it of an existing cluster
+            quiet: AbstractContextManager[None] = quieted(site, topology, self._run.journal)
+        else:
+            quiet = nullcontext()
+        with quiet:
+            yield
+
+    def prepare(self) -> None:
+        self._workload, self._monitors = _means(self._run, self._step, self.context)
+        self._journal("preparing")
+        with self._timing("prepare"):
+            self._prepared = self._workload.prepare(self.context, self._test_case)
+        self.facts |= {"data_set_mib": self._prepared.data_set_mib, "cold": self._prepared.cold}
+        self.facts["state_before"] = self._prepared.state or {}
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Monitors run meanwhile, and what is read around them and around clients is added to the facts."""
+        with read_around(around.MONITORS, self.context, self._test_case, self.facts):
+            try:
+                with self._timing("settle"):
+                    self._monitors.start()
+                self._journal("running")
+                with read_around(around.CLIENTS, self.context, self._test_case, self.facts):
+                    yield
+                self._journal("settling")
+            finally:
+                with self._timing("settle"):
+                    self.facts["monitors"] = self._monitors.stop(self._clients_ended_s)
+                    self.facts["clock"] = self._monitors.clock
+
+    def run_clients(self) -> None:
+        with self._timing("measure"):
+            clients = self._workload.run(self.context, self._test_case)
+        self.measured(clients, window_of(clients, self._test_case))
+
+    def measured(
+        self, clients: Sequence[ClientRun], window: Window, turns: Turns | None = None
+    ) -> None:
+        self._clients_ended_s = max(client.end_epoch_s for client in clients)
+        injected = next(iter(self.context.injected), None)
+        self.facts |= {"clients": clients, "fault": injected, "window": window, "turns": turns}
+
+    def collect(self) -> None:
+        self.context.check_daemons()
+        self._faults += killed_in(self.facts["guests"])
+        clients: Sequence[ClientRun] = self.facts["clients"]
+        self._faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
+        with self._timing("settle"):
+            collected = self._workload.collect(self.context, self._test_case, self._prepared)
+        self.facts |= {"cold": collected.cold or self._prepared.cold}
+        self.facts |= {"state_after": collected.state or {}}
+        self.facts["caches"] = collected.caches or self.facts["caches"]
+        self._faults += collected.faults
+
+    def end_by(self, error: StudyError | OSError) -> None:
+        """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial
+        is repeated when the run resumes."""
+        fault = file_fault(error) if isinstance(error, OSError) else None
+        told = faults_of(error) if isinstance(error, StudyError) else ()
+        is_lost = any(isinstance(one, HostLostError) for one in told)
+        self._faults.append(str(fault or error))
+        self._state = "incomplete" if fault or is_lost else "failed"
+
+    def close(self) -> Manifest:
+        cluster = self.context.cluster
+        if self._faults and self._state != "incomplete":
+            self._state = "failed"
+            # these explain the faults that follow
+            self._faults[:0] = [
+                *out_of_memory(cluster.site, cluster.topology),
+                *full_disks(cluster),
+            ]
+        ended = {"state": self._state, "reasons": tuple(self._faults)}
+        manifest = Manifest.model_validate({**self._draft.model_dump(), **self.facts, **ended})
+        if manifest.probe is not None:
+            probe = _judged(manifest, self._record.root)
+            manifest = manifest.model_copy(update={"probe": probe})
+        self._record.close(manifest)
+        self._journal("closed", outcome=manifest.state)
+        return manifest
+
+    @contextmanager
+    def _timing(self, phase: str) -> Iterator[None]:
+        """Adds the seconds spent in the block to those of the phase."""
+        clock, times_s = self._run.journal.clock, self.facts["times_s"]
+        begun_s = clock.monotonic_s()
+        try:
+            yield
+        finally:
+            times_s[phase] = times_s.get(phase, 0.0) + clock.monotonic_s() - begun_s
+
+    def _journal(self, state: str, **outcome: str) -> None:
+        trial = str(self._step.trial)
+        self._run.journal.record(TrialState(trial=trial, state=state, **outcome))
 
 
 def _judged(manifest: Manifest, record: Path) -> Probe | None:
@@ -165,53 +280,6 @@ def _means(
     return kind_of(test_case.workload).runner(), Monitors(context, period_s, kinds, machines)
 
 
-def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
-    site, topology = context.cluster.site, context.cluster.topology
-    wanted = run.study.quiet and not provider_of(topology).simulates
-    if wanted and isinstance(topology, Topology):  # no study asks it of an existing cluster
-        quiet: AbstractContextManager[None] = quieted(site, topology, run.journal)
-    else:
-        quiet = nullcontext()
-    with quiet:
-        _measure_now(run, step, context, progress)
-
-
-def _measure_now(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
-    test_case: Any = step.test_case
-    facts = progress.facts
-    workload, monitors = _means(run, step, context)
-    _journal(run, step, "preparing")
-    with progress.timing("prepare"):
-        prepared = workload.prepare(context, test_case)
-    facts |= {"data_set_mib": prepared.data_set_mib, "cold": prepared.cold}
-    facts["state_before"] = prepared.state or {}
-    window_end_s = None
-    with read_around(around.MONITORS, context, test_case, facts):
-        try:
-            with progress.timing("settle"):
-                monitors.start()
-            _journal(run, step, "running")
-            with read_around(around.CLIENTS, context, test_case, facts):
-                with progress.timing("measure"):
-                    facts["clients"] = clients = workload.run(context, test_case)
-                facts["fault"] = next(iter(context.injected), None)
-            window_end_s = max(client.end_epoch_s for client in clients)
-            facts["window"] = window_of(clients, test_case)
-            _journal(run, step, "settling")
-        finally:
-            with progress.timing("settle"):
-                facts["monitors"] = monitors.stop(window_end_s)
-                facts["clock"] = monitors.clock
-    context.check_daemons()
-    progress.faults += killed_in(facts["guests"])
-    progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
-    with progress.timing("settle"):
-        collected = workload.collect(context, test_case, prepared)
-    facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
-    facts["caches"] = collected.caches or facts["caches"]
-    progress.faults += collected.faults
-
-
 def window_of(clients: Sequence[ClientRun], test_case: TestCase) -> Window:
     """From start to exit. For several clients that start together: the time in which all of them run, where
     they run for a fixed time; a load lasts until its last row."""
@@ -242,7 +310,3 @@ def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
             "total_ram_mib": None if cluster.topology.existing else float(memory_mib),
         }
     )
-
-
-def _journal(run: Run, step: Step, state: str, **outcome: str) -> None:
-    run.journal.record(TrialState(trial=str(step.trial), state=state, **outcome))

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase as fnmatch
-from itertools import accumulate
+from itertools import accumulate, count, product
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
+from density_study.cluster.model.dividing.halves import halved, with_own_ports
 from density_study.cluster.model.dividing.sizing import Sizing, sizing_of
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -75,6 +76,9 @@ class Step(Frozen):
     devices: tuple[str, ...] | None = Field(
         None, description="telemetry devices that run; null: those of the study"
     )
+    beside: str | None = Field(
+        None, description="the other build of a duet, up at the same time; null: none"
+    )
     probe: int | None = Field(
         None,
         description="number of a search's probe, from 1; null: no search. The last ones may not run",
@@ -113,9 +117,15 @@ class Plan(Frozen):
         if not set(self.builds.values()) <= set(self.topologies):
             raise ValueError("a build has no topology")
         for index, step in enumerate(self.steps):
-            if step.index != index or step.build not in self.builds:
+            if step.index != index or not {step.build, step.beside or step.build} <= set(
+                self.builds
+            ):
                 raise ValueError(f"step {index} is out of order, or has no build")
         return self
+
+    @property
+    def builds_at_once(self) -> int:
+        return 2 if any(step.beside for step in self.steps) else 1
 
     @property
     def least_repetitions(self) -> int:
@@ -137,6 +147,14 @@ class Plan(Frozen):
             for step in self.trials
             if step.build == build and step.test_case and step.test_case.measures_for(test_case)
         )
+
+    def partner(self, step: Step) -> Step | None:
+        """The trial that is measured at the same time, of a duet; None: no such trial."""
+        if step.beside is None or step.kind != "trial":
+            return None
+        near = (self.steps[step.index - 1], self.steps[step.index + 1])  # they follow each other
+        same = (step.beside, step.test_case and step.test_case.id)
+        return next(one for one in near if (one.build, one.test_case and one.test_case.id) == same)
 
     def probes(self, build: str, test_case_id: str) -> tuple[Step, ...]:
         """The steps of one search, in their order."""
@@ -298,6 +316,7 @@ def _with_repetitions(
         # a generator per repetition: one added later has the order that it would have had from the start
         rng = Random(f"{plan.seed}/{repetition}")
         # a randomised block: every topology once, so that drift over hours favours none (method 1)
+        block = []
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)
@@ -312,7 +331,9 @@ def _with_repetitions(
             builds[build] = name
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.test_case.breaks_cluster)
-            _append_build(steps, repetition, build, trials, topology, copied)
+            block.append(_Build(build, topology, trials))
+        for standing in [block] if study.duet else [[one] for one in block]:
+            _append_builds(steps, repetition, standing, copied)
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -338,6 +359,8 @@ def _topologies(
     store = study.store.store
     # the durability of the study's own store is also in the topologies' names
     levels = {} if store == default_store() else {"store": store.level}
+    if study.duet is not None:
+        hosts = halved(hosts)
     sizing = sizing or study.stack.yarn.over(sizing_of(hosts))
     variants = [
         variant
@@ -365,36 +388,52 @@ def _topologies(
             dict.fromkeys(s for one in study.test_cases() for s in one.needs_stacks)
         ),
     )
-    return place(hosts, variants, layout)
+    try:
+        placed = place(hosts, variants, layout)
+    except InputError as error:
+        if study.duet is not None:
+            error.remedy += " Each variant of a duet has half of a host's memory."
+        raise
+    return placed if study.duet is None else with_own_ports(placed)
 
 
-def _append_build(
-    steps: list[Step],
-    repetition: int,
-    build: str,
-    trials: Sequence[PlannedTrial],
-    topology: AnyTopology,
-    copied: set[str],
+class _Build(NamedTuple):
+    name: str
+    topology: AnyTopology
+    trials: Sequence[PlannedTrial]
+
+
+def _append_builds(
+    steps: list[Step], repetition: int, standing: Sequence[_Build], copied: set[str]
 ) -> None:
-    store = topology.store
+    """Append the steps of builds that are up at once, with equal trials in the order of the first."""
 
-    def append(kind: StepKind, label: str, estimate_s: float, **trial: Any) -> None:
+    def append(kind: StepKind, of: _Build, label: str, estimate_s: float, **trial: Any) -> None:
+        beside = next((other.name for other in standing if other is not of), None)
         steps.append(
-            Step(index=len(steps), kind=kind, repetition=repetition, build=build,
+            Step(index=len(steps), kind=kind, repetition=repetition, build=of.name, beside=beside,
                  label=f"{kind} {label}", estimate_s=estimate_s, **trial)
         )  # fmt: skip
 
-    boot_s = BOOT_ESTIMATE_S if topology.isolation.facts.own_kernel else 0.0
-    append("up", build, boot_s + (UP_ESTIMATE_S if store.hadoop else STORE_UP_ESTIMATE_S))
-    estimates = Estimates(topology, copied)
-    before = sum(step.kind == "trial" for step in steps)
-    for order, trial in enumerate(trials, start=before):
+    for one in standing:
+        boot_s = BOOT_ESTIMATE_S if one.topology.isolation.facts.own_kernel else 0.0
+        is_hadoop = one.topology.store.hadoop
+        append("up", one, one.name, boot_s + (UP_ESTIMATE_S if is_hadoop else STORE_UP_ESTIMATE_S))
+    names = [trial.name for trial in standing[0].trials]
+    order = count(sum(step.kind == "trial" for step in steps))
+    estimates = [Estimates(one.topology, copied) for one in standing]
+    by_name = [{trial.name: trial for trial in one.trials} for one in standing]
+    for name, (one, estimate, trials) in product(
+        names, zip(standing, estimates, by_name, strict=True)
+    ):
+        trial, place = trials[name], next(order)
         append(
             "trial",
-            f"{build} {trial.name}",
-            estimates.of(trial),
-            trial=f"{build}-{order:03d}-{trial.name}",
-            order=order,
+            one,
+            f"{one.name} {name}",
+            estimate.of(trial),
+            trial=f"{one.name}-{place:03d}-{name}",
+            order=place,
             test_case=trial.test_case,
             overhead_pair=trial.pair,
             monitored=trial.monitored,
@@ -402,7 +441,8 @@ def _append_build(
             devices=trial.devices,
             probe=trial.probe,
         )
-    append("down", build, DOWN_ESTIMATE_S)
+    for one in standing:
+        append("down", one, one.name, DOWN_ESTIMATE_S)
 
 
 def plan_text(plan: Plan) -> str:

@@ -61,8 +61,9 @@ def _data_mib(study: Study) -> tuple[int, int]:
     for test_case in study.test_cases():
         data_set, used_mib = test_case.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    data_mib = int(sum(largest.values()))
-    return data_mib, _of_stores_mib(study, data_mib) + _cache_files_mib(study)
+    at_once = 1 if study.duet is None else 2
+    data_mib = at_once * int(sum(largest.values()))
+    return data_mib, _of_stores_mib(study, data_mib) + at_once * _cache_files_mib(study)
 
 
 def _of_stores_mib(study: Study, data_mib: int) -> int:
@@ -161,7 +162,10 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
     most = written(study, plan, runs)
     yield "limits of this shell", check_limits
     for topology in plan.built:
-        yield f"memory and disks of {topology.name}", partial(_check_room, topology, most)
+        yield (
+            f"memory and disks of {topology.name}",
+            partial(_check_room, topology, most, plan.builds_at_once),
+        )
         if topology.provider.shares_hosts:
             ports = allocate_ports(topology)
             check = partial(provider_of(topology).check_ports, topology, ports)
@@ -206,19 +210,19 @@ def _of_hosts(study: Study, topologies: Sequence[Topology], tag: str) -> Iterato
         yield from provider_of(topology).checks(topology, tag)
 
 
-def _check_room(topology: Topology, most: Written) -> None:
+def _check_room(topology: Topology, most: Written, at_once: int = 1) -> None:
     _check_data_disks(topology, most)
     free = provider_of(topology).free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
             there = free[host.name]
-            _check_memory(host, there)
+            _check_memory(host, there, at_once)
             # the controller's disk, which holds logs and records, is the host's if they are one machine
             here = FreeResources.of(0, free_disks([str(most.runs)]))
             devices = {**there.devices, **(here.devices if topology.provider.here else {})}
             disks_mib = {**there.disks_mib, **here.disks_mib}
             for folder, size_mib in topology.in_memory_mib(host).items():
-                _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
+                _check_in_memory(host, folder, disks_mib.pop(folder), at_once * size_mib)
             room = FreeResources(there.memory_mib, disks_mib, devices)
             for which, free_mib, need_mib in _too_small(host, room, topology, most):
                 raise InputError(
@@ -244,9 +248,10 @@ def _check_data_disks(topology: Topology, most: Written) -> None:
             )
 
 
-def _check_memory(host: Host, room: FreeResources) -> None:
+def _check_memory(host: Host, room: FreeResources, at_once: int) -> None:
     # A guest host's reserve may be in use by others: the study does not need it.
     used_mib = host.memory_mib - (host.divided.reserve_mib if host.divided else 0)
+    used_mib *= at_once
     if used_mib > room.memory_mib:
         raise InputError(
             f"the study needs {used_mib} MiB of memory; {room.memory_mib} MiB are free.",

@@ -71,7 +71,9 @@ def _hosts(study: Study, plan: Plan, runs: Path) -> tuple[Host, ...]:
     for number, spec in enumerate(study.hosts):
         if spec.name not in found:
             raise ValueError(f"it lacks the host {spec.name!r}")
-        host = _host(study, spec, found[spec.name], runs)
+        there = found[spec.name]
+        there = replace(there, memory_mib=plan.builds_at_once * there.memory_mib)
+        host = _host(study, spec, there, runs)
         hosts.append(replace(host, containers=parts[number]))
     return tuple(hosts)
 

@@ -11,6 +11,7 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
+from density_study.workloads.base.turns import Turns
 from density_study.workloads.base.values import (
     CacheUse,
     ClientRun,
@@ -64,7 +65,12 @@ class Manifest(Frozen):
     imported: Imported | None = Field(
         None, description="how a record that others made was read; null: a record of this program"
     )
-    window: Window | None = None
+    window: Window | None = Field(
+        None, description="in the trial's time, which stands still in turns of another trial"
+    )
+    turns: Turns | None = Field(
+        None, description="when the trial of a duet worked; null: all the time"
+    )
     clients: tuple[ClientRun | ImportedClient, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
     clock: tuple[ClockOffset, ...] = ()

@@ -40,6 +40,11 @@ DeviceName = Literal[
     "profile", "jfr", "stalls", "slowlog", "energy",
 ]  # fmt: skip
 MAX_PERIOD_S = 600
+Turn = Annotated[
+    Seconds,
+    Field(ge=2),
+    at_most(60, "slow phases of a host would be those of one variant"),
+]
 LeftOut = Annotated[
     str, like(r"[\w.*?\[\]!-]{1,60}/[\w.*?\[\]!-]{1,100}", "two globs, <variant>/<test case>")
 ]
@@ -182,6 +187,12 @@ class StudyKeys(Frozen):
         description="Time that a run may take, `48 h`, its analysis included. Without `repetitions`, the "
         "questions, test cases, windows and repetitions are chosen that have the most power in it. A run "
         "whose `repetitions` have bounds ends before a repetition for which no time is left.",
+    )
+    duet: Turn | None = Field(
+        None,
+        description="Length of a turn, `4 s`: the two variants stand at the same time on the same hosts, "
+        "each with half of the memory, and their clients work in turns, in random order. What disturbs a "
+        "host then disturbs both. For two stacks or configurations, and timed runs of YCSB.",
     )
     leave_out: tuple[LeftOut, ...] = Field(
         (),

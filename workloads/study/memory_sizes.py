@@ -1,7 +1,7 @@
 """Data sets sized in multiples of memory: `records: [4x memory]`.
 
-The memory is what the study gives the hosts that hold data. Only the file decides it, so that a plan, a DAG
-and a resumed run agree on the number of rows.
+The memory is what the study gives the hosts that hold data; each variant of a duet has half of it. Only the
+file decides it, so that a plan, a DAG and a resumed run agree on the number of rows.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def sized_by_memory(study: Any, specs: Mapping[str, type[WorkloadSpec]]) -> Any:
         for key, keys in sized.items():
             if key in specs and isinstance(keys, dict) and specs[key].has_memory_size(keys):
                 memory_mib = _memory_mib(study.get("hosts"), "workloads", place, key)
+                memory_mib //= 2 if study.get("duet") else 1
                 sized[key] = specs[key].sized_by_memory(keys, memory_mib)
         entries.append(sized or entry)
     return {**study, "workloads": entries}

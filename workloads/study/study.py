@@ -18,6 +18,7 @@ from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
 from density_study.workloads.study.memory_sizes import sized_by_memory
 from density_study.workloads.study.providers.registry import check_provider, filled, rules_of
+from density_study.workloads.study.rules.duet import check_duet
 from density_study.workloads.study.rules.stores import check_stores
 
 MAX_TOPOLOGIES = 100
@@ -73,6 +74,7 @@ class Study(StudyKeys):
             raise FaultyKeyError("nothing is set on the hosts of an existing cluster", "quiet")
         check_provider(self)
         check_stores(self)
+        check_duet(self)
         for factor in factors().values():
             factor.check(self)
         return self

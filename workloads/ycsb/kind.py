@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from density_study.workloads.base.workload import Workload, WorkloadKind
+from collections.abc import Sequence
+
+from density_study.workloads.base.turns import Turns
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import TrialContext, Workload, WorkloadKind
 from density_study.workloads.ycsb.facts.metrics import METRICS
 from density_study.workloads.ycsb.genomics import GenomicsSpec
 from density_study.workloads.ycsb.imported import ImportedYcsb
@@ -14,6 +18,14 @@ def _runner() -> Workload[YcsbTestCase]:
     from density_study.workloads.ycsb.workload import YcsbWorkload
 
     return YcsbWorkload()
+
+
+def _duet(
+    both: Sequence[tuple[TrialContext, Turns]], test_case: YcsbTestCase
+) -> tuple[float, list[tuple[ClientRun, ...]]]:
+    from density_study.workloads.ycsb.workload import in_turns
+
+    return in_turns(both, test_case)
 
 
 YCSB = WorkloadKind(
@@ -33,5 +45,6 @@ YCSB = WorkloadKind(
         "samples": "variant store: samples loaded",
         "sites": "variant store: sites; each sample has a row per site",
     },
+    duet=_duet,
     imported=ImportedYcsb,
 )

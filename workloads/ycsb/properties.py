@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 
 from density_study.cluster.model.cluster import Cluster
+from density_study.workloads.base.turns import LEAD_S, Turns
 from density_study.workloads.ycsb.test_case import INT_MAX, YcsbTestCase
 
 FAMILY = "f"
@@ -17,6 +19,8 @@ THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
 CORE = "org.densitystudy.ycsb.StudyWorkload"
 # Wraps another workload, and does its operations at a rate that changes with time.
 SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
+# Wraps another workload, and works only in its turns.
+TURNS = "org.densitystudy.ycsb.TurnsWorkload"
 KEY_DIGITS = len(str(INT_MAX))
 """For keys in order: with leading zeros, their order as text is that of the records."""
 INSERTS = "inserts.txt"
@@ -94,13 +98,14 @@ def client_arguments(
     table: str | None = None,
     db: str = DB,
     of_store: Mapping[str, str] | None = None,
+    turns: Turns | None = None,
 ) -> tuple[str, ...]:
     """Arguments of MAIN, which are those of site.ycsb.Client. hbase-site.xml on the class path has HBase's
     address.
 
     `hdr_prefix` is the prefix of each interval log's path. `number` counts the trial's clients from 1.
     `shares` of operations override those of the test case's mix, and `table` the name of its table. `db` and
-    `of_store` are the store's DB and properties.
+    `of_store` are the store's DB and properties. `turns`: those in which it works, of a trial of a duet.
     """
     timed = (test_case.is_saturation or test_case.is_load) and shares is None
     arguments = [
@@ -122,7 +127,9 @@ def client_arguments(
         properties["inserts.log"] = f"{hdr_prefix}{INSERTS}"
     if test_case.phase is not None:
         properties |= _scheduled(test_case, hdr_prefix, properties["workload"])
-    if test_case.clients > 1:
+    if turns is not None:
+        properties |= _in_turns(turns, properties["workload"])
+    if test_case.clients > 1 or turns is not None:
         properties["client.barrier"] = hdr_prefix
     if timed:
         properties["think.timed.db"] = db
@@ -141,6 +148,16 @@ def _scheduled(test_case: YcsbTestCase, prefix: str, workload: str) -> dict[str,
         "schedule.workload": workload,
         "schedule.pieces": test_case.phase.schedule(highest_ops_s, test_case.warm_up_s),
         "schedule.log": f"{prefix}schedule.csv",
+    }
+
+
+def _in_turns(turns: Turns, workload: str) -> dict[str, str]:
+    ms = [tuple(round(1000 * (LEAD_S + edge_s)) for edge_s in turn) for turn in turns.own]
+    return {
+        "workload": TURNS,
+        "turns.workload": workload,
+        "turns": ";".join(f"{begin}:{end}" for begin, end in ms),
+        "maxexecutiontime": str(ceil(LEAD_S + turns.all_s)),
     }
 
 

@@ -130,6 +130,11 @@ class YcsbTestCase(Loading):
     def has_steady_rate(self) -> bool:
         return not self.is_load and self.phase is None
 
+    @property
+    def takes_turns(self) -> bool:
+        """With a target rate, it would catch up after each rest."""
+        return self.is_saturation and self.adjustable_s > 0 and not self.has_neighbour
+
     def writes_for(self, other: TestCase) -> bool:
         if not isinstance(other, YcsbTestCase) or not self.is_load or other.has_neighbour:
             return False

@@ -21,8 +21,15 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
-from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
+from density_study.workloads.base.client_run import (
+    GRACE_S,
+    Deed,
+    require_success,
+    run_clients,
+    run_duet,
+)
 from density_study.workloads.base.cold import cold_proof, made_cold
+from density_study.workloads.base.turns import LEAD_S, Turns
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.ycsb.copies.table_copy import keep_or_prove, put_back
@@ -111,6 +118,18 @@ class YcsbWorkload:
         if test_case.fault is not None:
             more = {"rows": rows_after(context, test_case)}
         return Collected(faults=faults, state={**_state(facts), **more})
+
+
+def in_turns(
+    both: Sequence[tuple[TrialContext, Turns]], test_case: YcsbTestCase
+) -> tuple[float, list[tuple[ClientRun, ...]]]:
+    """Run the clients of two prepared trials: see `RunDuet`."""
+    started = [
+        (context, client_commands(context, test_case, "raw", turns=turns))
+        for context, turns in both
+    ]
+    timeout_s = LEAD_S + max(turns.all_s for _, turns in both) + GRACE_S
+    return run_duet(started, timeout_s, test_case.warm_up_client_s + GRACE_S)
 
 
 def _create(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, Any]]:
@@ -270,6 +289,7 @@ def client_commands(
     stem: str = CLIENT,
     shares: Mapping[str, float] | None = None,
     batch: int = 1,
+    turns: Turns | None = None,
 ) -> list[tuple[Node, Command]]:
     """The client commands of a trial or its warm-up, named `stem` and a number, dealt out to the client nodes
     in turn, with interval logs in `folder` of the record."""
@@ -280,7 +300,7 @@ def client_commands(
     for number in range(1, test_case.clients + 1):
         node, name = nodes[(number - 1) % len(nodes)], client_name(number, stem)
         prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, test_case)
-        arguments = _arguments(context, test_case, prefix, number, shares, table)
+        arguments = _arguments(context, test_case, prefix, number, shares, table, turns)
         arguments += ("-p", f"inserts.batch={batch}") if batch > 1 else ()
         commands.append((node, _command(context, test_case, node, name, arguments)))
     return commands
@@ -316,10 +336,11 @@ def _arguments(
     number: int,
     shares: Mapping[str, float] | None = None,
     table: str | None = None,
+    turns: Turns | None = None,
 ) -> tuple[str, ...]:
     binding = binding_of(context.cluster)
     return client_arguments(
-        test_case, prefix, number, shares, table, binding.db, binding.properties
+        test_case, prefix, number, shares, table, binding.db, binding.properties, turns
     )
 
 

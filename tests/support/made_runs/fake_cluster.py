@@ -75,6 +75,9 @@ class World:
         )
         return manifest
 
+    def run_duet(self, run: Run, both: Any) -> list[Manifest]:
+        return [self.run_trial(run, step) for step, *_ in both]
+
     @property
     def ups_and_trials(self) -> list[str]:
         return [act for act in self.acts if not act.startswith("down")]
@@ -83,7 +86,7 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    for name in ("bring_up", "tear_down", "run_trial"):
+    for name in ("bring_up", "tear_down", "run_trial", "run_duet"):
         monkeypatch.setattr(steps, name, getattr(world, name))
     monkeypatch.setattr(steps, "ensure_stacks", lambda *_: None)
     monkeypatch.setattr(steps, "_cluster", lambda run, build: _FakeCluster(run, build))

@@ -18,8 +18,12 @@ TRUNCATED_US = 0.5
 
 
 def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
-    """Fill in `time_us`, `begun_s`, `counted` and `measured` in a file's rows of `ycsb_histograms`."""
-    begun_s = intervals["start_epoch_s"].to_numpy() - facts.clock_offset_s
+    """Fill in `time_us`, `begun_s`, `length_s`, `counted` and `measured` in a file's rows of
+    `ycsb_histograms`."""
+    start_s, length_s = (intervals[name].to_numpy() for name in ("start_epoch_s", "length_s"))
+    begun_s = facts.at_s(start_s)
+    if facts.turns:
+        length_s = facts.at_s(start_s + length_s) - begun_s
     of_users = pc.invert(pc.is_in(intervals["operation"], pa.array(NOT_OF_USERS)))
     succeeded = pc.and_(of_users, pc.is_null(intervals["outcome"]))
     # YCSB logs a read-modify-write three times (itself, its read, its update); it must count once.
@@ -29,6 +33,7 @@ def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
         intervals,
         time_us=_times_us(intervals),
         begun_s=begun_s,
+        length_s=length_s,
         counted=pc.if_else(succeeded, counted, None),
         measured=pc.and_(succeeded, pa.array(_after_warm_up(begun_s, facts))),
     )

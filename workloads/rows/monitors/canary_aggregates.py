@@ -19,7 +19,7 @@ def speed_rows(samples: pa.Table, subject: Subject) -> Iterator[dict[str, Any]]:
     geometric: a block that a scheduler cut in two counts, but does not decide."""
     assert subject.facts.window is not None
     begin_s, end_s = subject.facts.window
-    at_s = samples["epoch_s"].to_numpy() - subject.facts.clock_offset_s
+    at_s = subject.facts.at_s(samples["epoch_s"].to_numpy())
     before, after = at_s <= begin_s, at_s > end_s
     for work in WORKS:
         logs = _logs(samples, f"{work}_us")

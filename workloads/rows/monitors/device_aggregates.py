@@ -88,14 +88,14 @@ def _sources(rows: pa.Table) -> Iterator[_Source]:
 def _series(about: dict[str, str], source: _Source, subject: Subject) -> Iterator[dict[str, Any]]:
     window, period_s = subject.facts.window, subject.facts.period_s
     assert window is not None
-    until_s = source.epoch_s - subject.facts.clock_offset_s
-    passed_s = np.append(np.nan, np.diff(until_s))
+    passed_s = np.append(np.nan, np.diff(source.epoch_s))
     for metric in devices()[subject.kind].metrics:
         values = _values(metric, source, passed_s)
         # a counter's increase is a mean since the last sample; a gauge tells of its own period only
         lasted_s = passed_s if metric.rate or metric.ratio else np.fmin(passed_s, period_s)
         known = np.isfinite(values)
-        span, second, inside_s = by_second((until_s - lasted_s)[known], until_s[known], window)
+        since_s, until_s = subject.facts.spans_s(source.epoch_s, lasted_s)
+        span, second, inside_s = by_second(since_s[known], until_s[known], window)
         weights = np.zeros(0) if not len(second) else np.bincount(second - second.min(), inside_s)
         sums = (
             np.bincount(second - second.min(), inside_s * values[known][span])
@@ -118,10 +118,10 @@ def _events(about: dict[str, str], source: _Source, subject: Subject) -> Iterato
     long as their sum, within that time; the longest one may have begun before it."""
     window = subject.facts.window
     assert window is not None
-    until_s = source.epoch_s - subject.facts.clock_offset_s - window[0]
+    until_s = subject.facts.at_s(source.epoch_s) - window[0]
     for event in devices()[subject.kind].events:
         counts, longest_ms = source.rises(event.count), source.values(event.longest_ms)
-        passed_ms = 1000 * np.append(np.nan, np.diff(until_s))
+        passed_ms = 1000 * np.append(np.nan, np.diff(source.epoch_s))
         together_ms = np.minimum(counts * source.values(event.mean_ms), passed_ms)
         lasted_ms = np.fmax(longest_ms, together_ms)
         for place in np.flatnonzero((counts > 0) & np.isfinite(longest_ms)):

@@ -78,11 +78,10 @@ def host_tables(samples: pa.Table, subjects: Sequence[Subject]) -> Iterator[tupl
         samples.filter(pa.array(used)), present, np.repeat(np.arange(len(present)), counts), begins
     )
     epoch_s = _numbers(hosts.samples, "epoch_s")
-    offsets_s = np.array([subject.facts.clock_offset_s for subject in present])
-    periods_s = np.array([subject.facts.period_s for subject in present])
-    until_s = epoch_s - offsets_s[hosts.owner]  # controller's clock
-    # a sample is a mean over its period: after a gap, the missing time is not filled with the next value
-    since_s = until_s - periods_s[hosts.owner]
+    since_s, until_s = np.empty(len(epoch_s)), np.empty(len(epoch_s))
+    for subject, own in zip(present, np.split(np.arange(len(epoch_s)), begins[1:]), strict=True):
+        # a sample is a mean over its period: after a gap, the missing time is not filled with the next value
+        since_s[own], until_s[own] = subject.facts.spans_s(epoch_s[own], subject.facts.period_s)
     yield tables.HOST_USE, _use(hosts, since_s, until_s)
     yield tables.MONITOR_ROUNDS, _rounds(hosts, epoch_s)
     yield from _series(hosts, since_s, until_s)

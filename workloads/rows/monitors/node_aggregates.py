@@ -39,8 +39,9 @@ def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, p
     if facts.window is None:
         return
     steps = samples.filter(samples["user_step"].is_valid())
-    until_s = steps["epoch_s"].to_numpy() - facts.clock_offset_s
-    since_s = steps["since_epoch_s"].to_numpy() - facts.clock_offset_s
+    until_s, since_s = (steps[name].to_numpy() for name in ("epoch_s", "since_epoch_s"))
+    # of an increment that reaches into a turn of another trial, all counts: the node rested in it
+    since_s, until_s = facts.at_s(since_s), facts.at_s(until_s)
     since_s = np.where(np.isnan(since_s), until_s - facts.period_s, since_s)
     some = until_s > since_s
     steps, since_s, until_s = steps.filter(pa.array(some)), since_s[some], until_s[some]

@@ -24,13 +24,13 @@ def sampling_rounds(
     if facts.window is None:
         return []
     start_s, end_s = facts.window
-    at_s = epoch_s - facts.clock_offset_s
+    at_s = facts.at_s(epoch_s)
     inside = (at_s > start_s) & (at_s <= end_s)
     at_s = at_s[inside]
     if not len(at_s):
         return []
     # if the previous round is before the window, or there is none, count missing samples from its start
-    since_s = np.fmax(since_epoch_s[inside] - facts.clock_offset_s, start_s)
+    since_s = np.fmax(facts.at_s(since_epoch_s[inside]), start_s)
     # the last gap ends with the window: a monitor that died early also loses samples
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1

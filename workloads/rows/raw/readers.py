@@ -127,7 +127,7 @@ def _event(row: EventRow, file: RawFile) -> Rows:
         )
     elif file.facts.window is not None:
         begun_s, ended_s = file.facts.window
-        end_s = row.event.end_epoch_s - file.facts.clock_offset_s - begun_s
+        end_s = file.facts.moment_s(row.event.end_epoch_s) - begun_s
         if row.event.duration_ms is None:
             times = {"start_s": 0.0, "end_s": ended_s - begun_s}
         else:
@@ -177,7 +177,7 @@ def _interval(row: IntervalRow, file: RawFile) -> Rows:
 
 
 def _asked(row: ScheduleRow, file: RawFile) -> Rows:
-    begun_s = row.epoch_s - file.facts.clock_offset_s
+    begun_s = file.facts.moment_s(row.epoch_s)
     known = {"client": file.subject, "second": row.line - 2, "begun_s": begun_s}
     yield tables.YCSB_SCHEDULE, _row(tables.YCSB_SCHEDULE, row, {}, **known)
 

@@ -9,6 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from density_study.workloads.rows.arrays.arrow_tables import Array
+from density_study.workloads.rows.raw.own_time import ROUNDING_S, Turns, own_time
+
 if TYPE_CHECKING:
     from density_study.workloads.base.values import ClientRun, ClockOffset
     from density_study.workloads.record.manifest import Manifest
@@ -21,7 +26,9 @@ class TrialFacts:
     warm_up_s: ramp-up that is cut from its start (method 7).
     clock_offset_s: lead of the file's clock over the controller's. An unknown offset is 0 here, and a check
     reports it. period_s: sampling period of the monitor. scopes: scope of each node, by name.
-    time_zone: that of the monitor's local times, if they need one."""
+    time_zone: that of the monitor's local times, if they need one.
+    turns: those of the trial, controller's clock; empty: it did not take turns. The window is in the trial's
+    time, in which only its turns pass."""
 
     window: tuple[float, float] | None = None
     clock_offset_s: float = 0.0
@@ -29,6 +36,28 @@ class TrialFacts:
     warm_up_s: float = 0.0
     scopes: Mapping[str, str] = field(default_factory=dict, hash=False)
     time_zone: str = ""
+    turns: Turns = ()
+
+    def at_s(self, epoch_s: Array) -> Array:
+        """Moments of the file's clock in the trial's time: the controller's, without turns of others."""
+        there_s = epoch_s - self.clock_offset_s
+        if self.window is None or not self.turns:
+            return there_s
+        return own_time(there_s, self.window[0], self.turns)
+
+    def moment_s(self, epoch_s: float) -> float:
+        """`at_s` of one moment."""
+        return float(self.at_s(np.array([epoch_s]))[0])
+
+    def spans_s(self, until_epoch_s: Array, lasted_s: Array | float) -> tuple[Array, Array]:
+        """Begin and end of spans in the trial's time. One that reaches into another trial's turn is empty:
+        what was sampled in it belongs to both."""
+        until_s = self.at_s(until_epoch_s)
+        since_s = until_s - lasted_s
+        if self.turns:
+            is_own = self.at_s(until_epoch_s - lasted_s) <= since_s + ROUNDING_S
+            since_s = np.where(is_own, since_s, until_s)
+        return since_s, until_s
 
     @property
     def measured(self) -> tuple[float, float] | None:
@@ -63,6 +92,7 @@ def facts_of(
         warm_up_s=getattr(manifest.test_case, "cut_s", 0.0),
         scopes=node_scopes(manifest),
         time_zone=time_zone,
+        turns=manifest.turns.own if manifest.turns else (),
     )
 
 

@@ -196,6 +196,7 @@ class Configurations(Factor[ConfigurationSpec]):
     """Sets of properties, JVM flags and block caches."""
 
     name = "configuration"
+    in_duets = True
     key = (
         dict[LevelName, ConfigurationSpec] | None,
         Field(

@@ -74,6 +74,8 @@ class Factor(ABC, Generic[L]):
     """Factors that are facts about a level of this one, and differ along with it."""
     proofs: ClassVar[tuple[str, ...]] = ()
     """Checks of `rules.toml` that prove in each trial that its level was in effect."""
+    in_duets: ClassVar[bool] = False
+    """Whether two levels can stand at once on the same hosts, each with all of them in its own turns."""
     otherwise: ClassVar[tuple[str, ...]] = ()
     """Levels that a hypothesis may name where the study lists none."""
 

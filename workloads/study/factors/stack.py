@@ -205,6 +205,7 @@ class Stack(Factor[StackLevel]):
     """Versions of Hadoop, HBase and Java."""
 
     name = "stack"
+    in_duets = True
     key = (
         tuple[StackLevel, ...] | None,
         Field(

@@ -17,7 +17,7 @@ from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.rendered import owner
 from density_study.cluster.stores.store import render
-from density_study.workloads.base.barrier import GO, LEAD_S, READY, start_together
+from density_study.workloads.base.barrier import GO, LEAD_S, READY, Waiting, start_together
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.execution.trial import window_of
 from density_study.workloads.study.study_file import parse_study
@@ -75,7 +75,7 @@ def context(transport: Clients) -> Any:
 
 def test_every_client_gets_the_same_moment_by_its_own_clock(tmp_path: Path) -> None:
     transport = Clients()
-    go_s = start_together(context(transport), CLIENTS, tmp_path, 5.0)
+    go_s = start_together([Waiting(context(transport), CLIENTS, tmp_path)], 5.0)
     assert 0 < go_s - time.time() <= LEAD_S
     for host, told_ms in transport.told_ms.items():
         assert told_ms / 1000 - AHEAD_S[host] == pytest.approx(go_s, abs=0.05)
@@ -85,10 +85,10 @@ def test_every_client_gets_the_same_moment_by_its_own_clock(tmp_path: Path) -> N
 def test_a_client_that_ends_or_never_comes_is_named_and_nobody_starts(tmp_path: Path) -> None:
     gone = Clients(late=99, dead=(CLIENTS[1][1],))
     with pytest.raises(StudyError, match="ycsb-2 on node c2 ended before"):
-        start_together(context(gone), CLIENTS, tmp_path, 5.0)
+        start_together([Waiting(context(gone), CLIENTS, tmp_path)], 5.0)
     slow = Clients(late=10**6)
     with pytest.raises(StudyError, match="ycsb-1 on node c1 was not ready within 0 s"):
-        start_together(context(slow), CLIENTS, tmp_path, 0.0)
+        start_together([Waiting(context(slow), CLIENTS, tmp_path)], 0.0)
     assert gone.told_ms == slow.told_ms == {}
 
 

@@ -26,7 +26,7 @@ final class Barrier {
   /**
    * Returns at the common start, or at once if that has passed.
    *
-   * @return by how many ms it has passed
+   * @return that moment, in ms of the epoch
    * @throws TimeoutException if nobody names the moment: a client of a dead controller must end
    */
   long await() throws IOException, InterruptedException, TimeoutException {
@@ -42,7 +42,7 @@ final class Barrier {
     }
     long startMs = Long.parseLong(text.strip());
     sleepUntil(startMs);
-    return System.currentTimeMillis() - startMs;
+    return startMs;
   }
 
   /** Returns at that time of the epoch, or at once if it has passed. */

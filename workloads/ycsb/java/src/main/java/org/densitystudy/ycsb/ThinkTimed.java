@@ -14,7 +14,8 @@ import site.ycsb.measurements.Measurements;
 /**
  * Wraps another DB ({@code -p think.timed.db=CLASS}) and measures the time between two operations of a
  * client thread, in us, as THINK: YCSB's own work per operation. It is Z in Little's law, N = X (R + Z),
- * for a client without a target rate. The first operation of a thread has no THINK.
+ * for a client without a target rate. The first operation of a thread has no THINK, and waiting for a turn
+ * ({@link TurnsWorkload}) is none.
  */
 public final class ThinkTimed extends DB {
   private static final String NAME = "THINK";
@@ -77,8 +78,9 @@ public final class ThinkTimed extends DB {
 
   /** YCSB measures latency around this method, so it includes the recording: no time is lost. */
   private Status timed(Supplier<Status> operation) {
+    long waitedNs = TurnsWorkload.takeWaitedNs();
     if (hasEnded) {
-      measurements.measure(NAME, (int) ((System.nanoTime() - endedNs) / 1000));
+      measurements.measure(NAME, (int) ((System.nanoTime() - endedNs - waitedNs) / 1000));
     }
     try {
       return operation.get();

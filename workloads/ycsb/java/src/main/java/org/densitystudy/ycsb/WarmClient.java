@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
@@ -47,15 +48,25 @@ public final class WarmClient {
     if (untilMs > startedMs) {
       warmUp(properties, untilMs);
     }
+    String[] trial = arguments;
     String barrier = properties.getProperty(BARRIER);
     if (barrier != null) {
       if (untilMs <= startedMs) {
         connect(properties);
       }
-      long lateMs = new Barrier(barrier, BARRIER_LIMIT_MS).await();
+      long startMs = new Barrier(barrier, BARRIER_LIMIT_MS).await();
+      long lateMs = System.currentTimeMillis() - startMs;
       System.err.printf("hbase-client: left the barrier %d ms after the common start%n", lateMs);
+      trial = with(arguments, TurnsWorkload.START + "=" + startMs);
     }
-    Client.main(arguments);
+    Client.main(trial);
+  }
+
+  private static String[] with(String[] arguments, String property) {
+    String[] more = Arrays.copyOf(arguments, arguments.length + 2);
+    more[arguments.length] = "-p";
+    more[arguments.length + 1] = property;
+    return more;
   }
 
   /** Works until {@code untilMs} of the epoch. Returns the number of operations. */
@@ -148,9 +159,11 @@ public final class WarmClient {
       properties.setProperty("updateproportion", "0");
     }
     properties.setProperty("hdrhistogram.fileoutput", "false");
-    String scheduled = trial.getProperty(ScheduledWorkload.WORKLOAD);
-    if (scheduled != null) { // at full speed
-      properties.setProperty(Client.WORKLOAD_PROPERTY, scheduled);
+    for (String wrapper : List.of(ScheduledWorkload.WORKLOAD, TurnsWorkload.WORKLOAD)) {
+      String wrapped = trial.getProperty(wrapper);
+      if (wrapped != null) { // at full speed, and at any time
+        properties.setProperty(Client.WORKLOAD_PROPERTY, wrapped);
+      }
     }
     properties.remove(StudyWorkload.INSERTS_LOG);
     return properties;

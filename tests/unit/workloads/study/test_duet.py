@@ -1,0 +1,112 @@
+"""The key `duet`: what it refuses, and the plan of two clusters at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.ports import allocate_ports
+from density_study.workloads.planning.duet import turns_of
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
+from tests.support.drafts import host
+from tests.support.made_runs.fake_cluster import TWO_CONFIGURATIONS
+
+DUET = f"""\
+study: duet
+{TWO_CONFIGURATIONS}
+workloads:
+  - ycsb: {{records: [100], mixes: [a, c], threads: [2], duration: 20 s, warm_up: 2 s}}
+duet: 4 s
+repetitions: 6
+questions: []
+"""
+
+
+def study(**replaced: str) -> Study:
+    text = DUET
+    for old, new in replaced.items():
+        old = old.replace("__", ": ")
+        assert old in text
+        text = text.replace(old, new)
+    return parse_study(text, "d.yaml").study
+
+
+def plan(of: Study) -> Plan:
+    return make_plan(of, [host(8192)])
+
+
+@pytest.mark.parametrize(
+    ("replaced", "fault"),
+    [
+        ({"b__{hbase-site": "c: {jvm: {regionserver: {collector: ZGC}}}, b: {hbase-site"},
+         "two variants, and the factors make 3"),
+        ({", b__{hbase-site": ", } #"}, "two variants"),
+        ({"vms_per_host__[1]": "vms_per_host: [1, 2]"}, "may differ in .*configuration"),
+        ({"vms_per_host__[1]": "vms_per_host: [1]\n  regionservers_per_node: [1, 2]"}, "remove"),
+        ({"mixes__[a, c]": "mixes: [load, a]"}, "cannot take turns"),
+        ({"warm_up__2 s": "warm_up: 2 s, latency_at: [50%]"}, "cannot take turns"),
+        ({"  - ycsb": "  - testdfsio: {modes: [write], files: 1, file_size: 1 MiB}\n  - ycsb"},
+         "testdfsio-write-n1 cannot take turns"),
+        ({"duet__4 s": "duet: 8 s"}, "fewer than 3 turns"),
+        ({"duet__4 s": "duet: 1 s"}, "duet"),
+        ({"duet__4 s": "duet: 61 s"}, "slow phases"),
+        ({"duet__4 s": "duet: 4 s\nmonitor: {overhead_trials: 1}"}, "without duet"),
+        ({"duet__4 s": "duet: 4 s\nleave_out: ['*a/*-c-*']"}, "all its test cases"),
+        ({"provider__local": "provider: container"}, "needs provider local or physical"),
+    ],
+)  # fmt: skip
+def test_what_cannot_take_turns_is_refused(replaced: dict[str, str], fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        study(**replaced)
+
+
+def test_both_builds_of_a_repetition_stand_at_once() -> None:
+    planned = plan(study())
+    assert planned.builds_at_once == 2
+    for repetition in range(1, 7):
+        steps = [step for step in planned.steps if step.repetition == repetition]
+        kinds = [step.kind for step in steps]
+        assert kinds == ["up", "up", *4 * ["trial"], "down", "down"]
+        first, second = steps[0].build, steps[1].build
+        assert [step.build for step in steps] == 4 * [first, second]
+        assert {step.beside for step in steps if step.build == first} == {second}
+        for one, other in zip(steps[2:6:2], steps[3:6:2], strict=True):
+            assert (planned.partner(one), planned.partner(other)) == (other, one)
+            assert one.test_case == other.test_case
+    assert [step.index for step in planned.steps] == list(range(len(planned.steps)))
+    assert [step.order for step in planned.trials] == list(range(24))
+    firsts = {step.build.partition("-")[2] for step in planned.steps[::8]}
+    assert len(firsts) == 2  # either variant is brought up first
+
+
+def test_a_study_without_duet_has_one_build_at_a_time() -> None:
+    planned = plan(study(duet__4="budget: 4"))
+    assert planned.builds_at_once == 1
+    assert all(planned.partner(step) is None for step in planned.steps)
+
+
+def test_each_variant_has_half_of_the_memory_and_ports_of_its_own() -> None:
+    alone, both = (plan(one).built for one in (study(duet__4="budget: 4"), study()))
+    assert [one.hosts[0].memory_mib for one in alone] == [8192, 8192]
+    assert [one.hosts[0].memory_mib for one in both] == [4096, 4096]
+    assert [one.hosts[0].cores for one in both] == [2, 2]
+    ports = [
+        {port for ports in allocate_ports(one).of_addresses.values() for port in ports}
+        for one in both
+    ]
+    assert not ports[0] & ports[1]
+
+
+def test_turns_are_those_of_the_plan_and_differ_between_trials() -> None:
+    of = study()
+    planned = plan(of)
+    pairs = [(one, planned.partner(one)) for one in planned.trials[::2]]
+    found = [turns_of(planned, of, one, other) for one, other in pairs if other]
+    assert found == [turns_of(planned, of, one, other) for one, other in pairs if other]
+    assert len({one.own for one, _ in found}) > 6
+    for (one, other), (mine, theirs) in zip(pairs, found, strict=True):
+        assert other is not None
+        assert (mine.beside, theirs.beside) == (other.trial, one.trial)
+        assert mine.all_s == 2 * 20
