@@ -163,7 +163,8 @@ def _facts(summary: Summary) -> tuple[str, ...]:
     if summary.imported is not None:
         made = f"records made by others, imported from {summary.imported.files} files"
         return made, repetitions, measuring
-    return f"provider {summary.provider}", repetitions, measuring
+    turns = ("both variants at once, in turns",) if summary.in_turns else ()
+    return f"provider {summary.provider}", repetitions, *turns, measuring
 
 
 def embedded(id_: str, value: object) -> dict[str, Any]:

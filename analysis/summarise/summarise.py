@@ -130,6 +130,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         test_cases=evidence.test_cases,
         findings=found,
         searches=sought,
+        in_turns=any(manifest.turns for manifest in run.manifests),
         precision=_precision(plan, journal, evidence, asked),
         noise=measured.words if (measured := journal.last(NoiseMeasured)) else None,
         trials=trials,

@@ -446,6 +446,9 @@ class Summary(Frozen):
     decisions: tuple[Decided, ...] = Field(
         (), description="the study's questions, in its order; empty: it asks none, or has no plan"
     )
+    in_turns: bool = Field(
+        False, description="whether its variants ran at once, and their clients worked in turns"
+    )
     precision: Precision | None = Field(
         None, description="null: the number of repetitions was fixed beforehand"
     )

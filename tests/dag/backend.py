@@ -54,7 +54,19 @@ workloads:
   - testdfsio: {modes: [write, read, random], files: 2, file_size: 1 MiB}
   - ycsb: {records: [1000], mixes: [load, a], threads: [1], duration: 2 s, warm_up: 1 s}
 """
-
+DUET = """\
+study: tiny
+hosts:
+  - {name: here, memory: 8 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
+factors:
+  vms_per_host: [1]
+  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 40}}}
+workloads:
+  - ycsb: {records: [1000], mixes: [a, c], threads: [1], duration: 8 s, warm_up: 1 s}
+duet: 2 s
+questions: []
+repetitions: 2
+"""
 
 T = TypeVar("T")
 
@@ -69,6 +81,7 @@ def install() -> None:
     steps.bring_up = bring_up
     steps.tear_down = tear_down
     steps.run_trial = run_trial
+    steps.run_duet = run_duet
     steps._cluster = lambda *_: SimpleNamespace(topology=None, site=None, processes=())
     provider: Any = SimpleNamespace(transport=lambda *_: SimpleNamespace(dead=lambda _: []))
     steps.provider_of = lambda _: provider
@@ -114,6 +127,10 @@ def run_trial(run: Run, step: Step, *_: Any) -> Manifest:
     record.close(manifest)
     run.journal.write("trial-state", trial=step.trial, state="closed", outcome=manifest.state)
     return manifest
+
+
+def run_duet(run: Run, both: Any) -> list[Manifest]:
+    return [run_trial(run, step) for step, *_ in both]
 
 
 def note(root: Path, act: str) -> None:

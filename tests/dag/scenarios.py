@@ -26,6 +26,7 @@ SCENARIOS: dict[str, dict[str, str]] = {
     "trial-fails": {"trial b1-v1-flash testdfsio-write-n2": "fail"},
     "tear-down-fails": {"down b1-v2-flash": "fail"},
     "analysis-fails": {"series": "fail"},
+    "duet": {"trial b2-v1-flash-a ycsb-c-r1000-t1": "fail"},
 }
 
 
@@ -38,7 +39,8 @@ def main(folder: Path, *names: str) -> None:
     os.environ.update(home.command_environment())
     (folder / "studies").mkdir()
     for name in names:
-        text = backend.STUDY.replace("study: tiny", f"study: {name}")
+        text = backend.DUET if name == "duet" else backend.STUDY
+        text = text.replace("study: tiny", f"study: {name}")
         (folder / "studies" / f"{name}.yaml").write_text(text)
     _without_shipped_studies(folder / "studies")
     _start_last_task_first()

@@ -25,7 +25,7 @@ ANALYSIS = [f"analysis.{stage}" for stage in STAGE_NAMES]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("scenarios")
-    return ended(folder, "all-well", "bring-up-fails", "analysis-fails")
+    return ended(folder, "all-well", "bring-up-fails", "analysis-fails", "duet")
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,18 @@ def test_the_plans_order_is_executed_though_the_last_task_starts_first(
     assert run["order"] == [*labels(run), *STAGE_NAMES]
     assert (run["state"], run["ended"], run["standing"]) == ("success", True, [])
     assert set(run["rows"].values()) == {"success"}
+
+
+def test_both_clusters_of_a_duet_are_up_while_its_trials_run(results: dict[str, Any]) -> None:
+    """Of the second repetition, one trial fails: the other task of its pair is not affected."""
+    run = results["duet"]
+    assert run["order"] == [*labels(run), *STAGE_NAMES]
+    kinds = [kind for kind, *_ in run["plan"]]
+    assert kinds == 2 * ["up", "up", *4 * ["trial"], "down", "down"]
+    states = outcomes(run)
+    assert states.pop("trial b2-v1-flash-a ycsb-c-r1000-t1") == "failed"
+    assert set(states.values()) == {"success"}
+    assert (run["state"], run["ended"], run["standing"]) == ("failed", True, [])
 
 
 def test_every_step_is_a_task_named_after_its_action(results: dict[str, Any]) -> None:

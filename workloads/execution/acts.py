@@ -19,13 +19,15 @@ Outcome = Literal["ok", "failed", "skipped"]
 class Acts:
     """`ended`: the last end of each step, by index. `open`: steps that began and did not end; the caller
     holds the run's lock, so their processes were killed. `cleared`: trials that are to be measured again and
-    have not begun. `ready`: builds that came up. `standing`: builds of which something may stand."""
+    have not begun. `ready`: builds that came up. `standing`: builds of which something may stand. `removed`:
+    those of `open` whose build was removed since, with all its processes."""
 
     ended: dict[int, StepEnded] = field(default_factory=dict)
     open: dict[int, StepStarted] = field(default_factory=dict)
     cleared: set[str] = field(default_factory=set)
     ready: set[str] = field(default_factory=set)
     standing: set[str] = field(default_factory=set)
+    removed: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, journal: Journal) -> Self:
@@ -49,7 +51,8 @@ class Acts:
     def killed(self, build: str) -> StepStarted | None:
         """A step of the build that was killed since its last bring-up: a client that outlived it may still
         load the cluster."""
-        return next((event for event in self.open.values() if event.build == build), None)
+        left = (each for index, each in self.open.items() if index not in self.removed)
+        return next((each for each in left if each.build == build), None)
 
     def is_ready(self, build: str) -> bool:
         """Whether the build came up, and nothing has happened since that makes it unusable."""
@@ -59,7 +62,7 @@ class Acts:
         """Its clients are gone with it, those of killed steps among them."""
         self.standing.discard(build)
         self.ready.discard(build)
-        self.open = {n: each for n, each in self.open.items() if each.build != build}
+        self.removed |= {index for index, each in self.open.items() if each.build == build}
 
     def _start(self, event: StepStarted) -> None:
         if event.kind == "up":  # whatever an earlier step of the build left is torn down first
@@ -68,6 +71,7 @@ class Acts:
         if event.kind != "trial":
             self.ready.discard(event.build)
         self.open[event.index] = event
+        self.removed.discard(event.index)
         self.ended.pop(event.index, None)
         self.cleared.discard(str(event.trial))
 

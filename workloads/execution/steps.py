@@ -198,9 +198,14 @@ def _hooked(run: Run, acts: Acts, step: Step) -> StepOutcome:
     topology = run.plan.topology_of(step.build)
     if isinstance(topology, Topology) and topology.provider.simulates:
         return _execute(run, acts, step)
-    before = Moment("before", step.kind, run.study.study, run.id, step.build, step.trial or "")
+    moments = [
+        Moment("before", one.kind, run.study.study, run.id, one.build, one.trial or "")
+        for one in (step, run.plan.partner(step))
+        if one is not None
+    ]
     try:
-        tell(before)
+        for moment in moments:
+            tell(moment)
     except StudyError as error:
         if step.kind == "trial":
             return _not_run(run, step, str(error))
@@ -209,7 +214,8 @@ def _hooked(run: Run, acts: Acts, step: Step) -> StepOutcome:
         log.warning("%s", error)  # what stands is removed in any case
     outcome = _execute(run, acts, step)
     try:
-        tell(replace(before, when="after", outcome=outcome.outcome))
+        for moment, one in zip(moments, (outcome, outcome.beside or outcome), strict=False):
+            tell(replace(moment, when="after", outcome=one.outcome))
     except StudyError as error:
         log.warning("%s", error)
         told = "; ".join(filter(None, (outcome.message, str(error))))
