@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from density_study.cluster.machine import containers as on_host
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import SeveralError
 from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role
 from density_study.cluster.model.network import Network
 from density_study.cluster.model.placement import place
@@ -117,6 +120,26 @@ def test_only_what_the_journal_names_on_a_host_is_removed_there(
     assert removal.find(asked, TAG, journal) == []
     assert removal.find(asked, "s/r/b2", journal, "h2") == []
     assert len(asked.requests) == 1
+
+
+def test_a_container_that_hangs_keeps_nothing_else_there(
+    monkeypatch: pytest.MonkeyPatch, journal: Journal
+) -> None:
+    """runc waits for a process that waits for its disk."""
+    names = [container_id(TAG, "h2", node) for node in ("w3", "w4")]
+    found = dict.fromkeys(("container", "cgroup", "network namespace"), names)
+    monkeypatch.setattr(on_host, "find", lambda *_: {**found, "network interface": [], "route": []})
+    ran: list[Sequence[str]] = []
+
+    def run(argv: Sequence[str], **_: Any) -> None:
+        ran.append(argv)
+        if argv[-1] == names[0]:
+            raise TimeoutExpired(argv, 60.0)
+
+    monkeypatch.setattr(on_host.subprocess, "run", run)
+    with pytest.raises(SeveralError, match=f"runc delete --force {names[0]}: it did not end"):
+        on_host.remove(TAG, names, [], [])
+    assert [argv[0] for argv in ran] == ["runc", "runc", "ip", "ip"]
 
 
 def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last(
