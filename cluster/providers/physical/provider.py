@@ -222,9 +222,9 @@ class PhysicalProvider(Provider[Topology]):
     def memory_mib(self, topology: Topology) -> int:
         return sum(machine["memory_mib"] for machine in _describe(topology).values())
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        build = SshBuild.of(site, journal)
-        return build.destroy() if build else ()
+    def destroy(self, site: Site, journal: Journal) -> None:
+        if build := SshBuild.of(site, journal):
+            build.destroy()
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
@@ -232,7 +232,7 @@ class PhysicalProvider(Provider[Topology]):
 
     def release_leases(self, tag: str, journal: Journal) -> None:
         targets = {reach.target.host: reach.target for reach in journal.events(NodeReach)}
-        release_leases(targets.values(), tag)
+        release_leases(targets, tag)
 
 
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:

@@ -12,13 +12,13 @@ import subprocess
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import wire
 from density_study.cluster.providers.ssh.agent import ERRORS
@@ -227,14 +227,14 @@ def close_channels() -> None:
 
 
 def on_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> dict[str, T]:
-    """The result of `act` for each host, all at once; raises the first error when all have ended."""
+    """The result of `act` for each host, all at once. When all have ended, it raises as `each_of`."""
     with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
         begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
-    return {host: answer.result() for host, answer in begun.items()}
+    return dict(zip(begun, each_of(begun.values(), Future.result), strict=True))
 
 
-def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> tuple[dict[str, T], list[str]]:
-    """The same; hosts that do not answer are named instead."""
+def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> dict[str, T]:
+    """The same for the hosts that answer."""
 
     def tried(host: str, target: A) -> T | HostLostError:
         try:
@@ -243,6 +243,18 @@ def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> tuple[dict[st
             return error
 
     answers = on_all(hosts, tried)
-    lost = [host for host, answer in answers.items() if isinstance(answer, HostLostError)]
-    found = {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
-    return found, lost
+    return {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
+
+
+def look_on_all(hosts: Mapping[str, A], look: Callable[[str, A], Iterable[str]]) -> tuple[str, ...]:
+    """What `look` finds on each host. A host on which nothing can be looked at is named instead."""
+
+    def looked(host: str, target: A) -> Iterable[str]:
+        try:
+            return tuple(look(host, target))
+        except HostLostError:
+            return (f"host {host} (does not answer)",)
+        except StudyError as error:
+            return (f"host {host} (unknown: {error.what.rstrip('.')})",)
+
+    return tuple(chain.from_iterable(on_all(hosts, looked).values()))
