@@ -41,7 +41,7 @@ OnRun = Callable[[Path, bool], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Reaped:
-    """A run, and what was removed (with `dry_run`: what would be)."""
+    """A run, or killed processes, and what was removed (with `dry_run`: what would be)."""
 
     tag: str
     removed: tuple[str, ...]
@@ -76,11 +76,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of `reap`. Live runs, and runs with nothing left, are in no list."""
+    """The result of `reap`. Live runs, and runs with nothing left, are in no list. abandoned: what killed
+    processes had left outside of builds."""
 
     reaped: tuple[Reaped, ...] = ()
     left_alone: tuple[LeftAlone, ...] = ()
     failed: tuple[Failed, ...] = ()
+    abandoned: tuple[Reaped, ...] = ()
 
     def check(self) -> None:
         """TearDownError if a run could not be reaped."""
