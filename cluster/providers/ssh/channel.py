@@ -7,11 +7,13 @@ agent. What the host answers is not trusted: see `answers`.
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import subprocess
 import threading
 import time
 from base64 import b64encode
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, count
@@ -54,7 +56,9 @@ serve(requests, answers, float(silent_s))
 """The first program on the host. Only the connection keeps its streams: children inherit others."""
 _CLOSED_WITHIN_S = 2.0
 _MAX_ERROR_BYTES = 2**17
-"""More than a pipe holds: whoever wrote to it has ended."""
+"""More than a pipe holds."""
+_OF_SSH = 255
+"""Exit code of ssh for its own errors; else it is that of the remote program."""
 _FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")
 _ENDED = (OSError, EOFError, ValueError, wire.WireError)
 """What is raised where a connection is no more, or carries something else than answers."""
@@ -68,6 +72,7 @@ class Channel:
         self._lock = threading.Lock()
         self._sending = threading.Lock()  # a ping may go while an answer is awaited
         self._closed = threading.Event()
+        self._greeted = False
         self._numbers = count(1)
         remote = shlex.join([*target.environment, target.python, "-I", "-c", SERVE])
         self._ssh = subprocess.Popen(
@@ -88,6 +93,7 @@ class Channel:
                 self._answer(0)
             except wire.WireError as error:
                 raise wire.WireError(f"{error} (does a login script print something?)") from error
+        self._greeted = True
         threading.Thread(target=self._ping, daemon=True, name=f"ping {target.host}").start()
 
     def _ping(self) -> None:
@@ -180,9 +186,13 @@ class Channel:
         limit.cancel()
 
     def _lost(self, reason: str) -> HostLostError | InputError:
-        """The error, with the output of ssh. A refused key or an unknown host is bad input."""
-        error = self._errors.read(_MAX_ERROR_BYTES).decode(errors="replace").strip()[-500:]
-        if any(fatal in error for fatal in _FATAL):
+        """The error, with the output of ssh. A refused key or an unknown host is bad input: then ssh itself
+        ends, before an agent has answered. Programs of the host may print the same words."""
+        os.set_blocking(self._errors.fileno(), False)  # a jump host's ssh may still hold it
+        printed = self._errors.read(_MAX_ERROR_BYTES) or b""
+        error = printed.decode(errors="replace").strip()[-500:]
+        refused = self._ssh.returncode == _OF_SSH and not self._greeted
+        if refused and any(fatal in error for fatal in _FATAL):
             return InputError(
                 f"SSH was refused: {error.splitlines()[-1]}.",
                 str(self.target),
@@ -210,14 +220,17 @@ def raise_failure(answer: Failure, host: str, verb: str = "") -> None:
 
 
 _open: dict[Target, Channel] = {}
+_opening: defaultdict[Target, threading.Lock] = defaultdict(threading.Lock)
 
 
 def channel(target: Target) -> Channel:
-    """The process's channel to a host; opened anew if it is not, or no longer, there."""
-    known = _open.get(target)
-    if known is None or not known.open:
-        known = _open[target] = Channel(target)
-    return known
+    """The process's channel to a host; opened anew if it is not, or no longer, there. Threads share it: an
+    agent knows only the processes that it started itself."""
+    with _opening[target]:
+        known = _open.get(target)
+        if known is None or not known.open:
+            known = _open[target] = Channel(target)
+        return known
 
 
 def close_channels() -> None:
