@@ -166,12 +166,12 @@ def _cpus(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Cpus]:
 
 
 def _check_hosts(topology: Topology) -> None:
-    """InputError for the first thing that a host, or this machine, lacks."""
+    """InputError for the first thing that each host, or this machine, lacks."""
     targets = targets_of(topology)
     check_programs([Requirements(name, target, NEEDS) for name, target in targets.items()])
     networks = list(_routes(topology))
-    for host in topology.occupied:
-        _on(targets[host.name])("check-containers", networks, bool(limited_paths(host)))
+    limited = {host.name: bool(limited_paths(host)) for host in topology.occupied}
+    on_all(targets, lambda host, target: _on(target)("check-containers", networks, limited[host]))
     _check_networks(topology)
 
 

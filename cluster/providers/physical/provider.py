@@ -231,8 +231,9 @@ class PhysicalProvider(Provider[Topology]):
         return build.leftovers() if build else ()
 
     def release_leases(self, tag: str, journal: Journal) -> None:
-        targets = {reach.target.host: reach.target for reach in journal.events(NodeReach)}
-        release_leases(targets, tag)
+        leased = {intent.host for intent in journal.intents("lease-host", tag)}
+        reached = (reach.target for reach in journal.events(NodeReach))  # guests too
+        release_leases({one.host: one for one in reached if one.host in leased}, tag)
 
 
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:

@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import PurePath
+from statistics import mode
 from typing import Any
 
 from density_study.cluster.machine.processes import KILLED_WITHIN_S
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError, do_all
+from density_study.cluster.model.errors import (
+    HostLostError,
+    InputError,
+    StudyError,
+    do_all,
+    each_of,
+)
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.transport import ProcessId
@@ -238,32 +245,34 @@ class SshBuild:
 
 
 def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:
-    """(home, version) of the Java that all hosts have, or their Java of this feature release. InputError if
-    they differ."""
+    """(home, version) of the Java that all hosts have, or their Java of this feature release. InputError
+    names those that have another than most."""
     found = on_all(targets, lambda _, target: channel(target).act("java", feature))
-    first = next(iter(found.values()))
-    for host, java in found.items():
-        if java != first:
-            raise InputError(
-                f"Java {java['version']} in {java['home']}; another host has {first['version']} "
-                f"in {first['home']}.",
-                f"host {host!r}",
-                "install the same JDK on all hosts.",
-            )
-    return first["home"], first["version"]
+    words = {host: f"Java {java['version']} in {java['home']}" for host, java in found.items()}
+    java = found[_usual(words, "install the same JDK on all hosts.")]
+    return java["home"], java["version"]
 
 
 def same_program(targets: Mapping[str, Target], wanted: MachineProgram) -> Mapping[str, str]:
-    """The server that all hosts have, as `find_program` describes it. InputError if they differ."""
+    """The server that all hosts have, as `find_program` describes it. InputError names those that have
+    another than most."""
     asked = [list(wanted.names), wanted.package, wanted.says, wanted.since]
     found = on_all(targets, lambda _, target: channel(target).act("find-program", *asked))
-    first: Mapping[str, str] = next(iter(found.values()))
-    for host, own in found.items():
-        if own != first:
-            raise InputError(
-                f"{own['program']} is {own['name']} {own['version']}, SHA-256 {own['sha256'][:12]}; "
-                f"another host has {first['name']} {first['version']}, {first['sha256'][:12]}.",
-                f"host {host!r}",
-                "install the same package on all hosts.",
-            )
-    return first
+    words = {
+        host: f"{own['program']} is {own['name']} {own['version']}, SHA-256 {own['sha256'][:12]}"
+        for host, own in found.items()
+    }
+    program: Mapping[str, str] = found[_usual(words, "install the same package on all hosts.")]
+    return program
+
+
+def _usual(words: Mapping[str, str], remedy: str) -> str:
+    """A host that has what most have. InputError names the others."""
+    usual = mode(words.values())
+
+    def check(host: str) -> None:
+        if words[host] != usual:
+            raise InputError(f"{words[host]}; on other hosts: {usual}.", f"host {host!r}", remedy)
+
+    each_of(words, check)
+    return next(iter(words))

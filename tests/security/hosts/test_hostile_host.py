@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, SeveralError, StudyError
-from density_study.cluster.model.host import Disk, Host, Login
+from density_study.cluster.model.host import Disk, Host, Login, Target
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
@@ -141,6 +141,23 @@ def test_a_file_without_an_end_is_cut_off(
     assert everything(tmp_path, but="bin") == []
 
 
+def test_a_file_that_goes_while_its_folder_is_copied_hides_no_other(
+    told: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Logs are rotated."""
+    copy = fetching.fetch
+
+    def fetch(target: Target, path: PurePath, *rest: Any) -> None:
+        if path.name == "a.log.1":
+            raise FileNotFoundError(path)
+        copy(target, path, *rest)
+
+    monkeypatch.setattr(fetching, "fetch", fetch)
+    told({"files": say(["a.log.1", "b.log"]), "read": say("ZXZpbA==")})
+    fetching.fetch_folder(TARGET, PurePath("/logs"), tmp_path / "logs")
+    assert everything(tmp_path / "logs") == ["b.log"]
+
+
 def test_a_slow_file_is_cut_off(told: Tell, tmp_path: Path) -> None:
     told({"read": {"file": True}})
     with pytest.raises(StudyError, match="not sent everything within"):
@@ -256,9 +273,10 @@ def test_a_preflight_names_the_host_that_lies(name: str, told: Tell) -> None:
 def test_programs_are_asked_of_a_host_that_prints_for_ever(ssh: Path) -> None:
     ssh.write_text("#!/bin/sh\nexec yes\n")
     ssh.chmod(0o755)
-    with at_most(32), pytest.raises(HostLostError, match="prints without end") as caught:
-        check_programs([Requirements("h1", TARGET, (PYTHON,))])
-    assert "'h1'" in caught.value.where
+    both = TARGET, replace(TARGET, host="h2")
+    with at_most(32), pytest.raises(SeveralError, match="prints without end") as caught:
+        check_programs([Requirements(target.host, target, (PYTHON,)) for target in both])
+    assert [str(fault.where) for fault in caught.value.faults] == list(map(str, both))
 
 
 def test_programs_are_asked_of_a_host_that_prints_no_text(ssh: Path) -> None:

@@ -27,9 +27,16 @@ from density_study.cluster.model.errors import (
     do_all,
 )
 from density_study.cluster.model.host import Target
-from density_study.cluster.providers.ssh import acting, host_leases
+from density_study.cluster.providers.physical.provider import PhysicalProvider
+from density_study.cluster.providers.ssh import acting, build, host_leases
 from density_study.cluster.providers.ssh.channel import look_on_all, on_all, try_all
-from density_study.cluster.state.events import BuildDestroyed, Event, HostReach, QuietOver
+from density_study.cluster.state.events import (
+    BuildDestroyed,
+    Event,
+    HostReach,
+    NodeReach,
+    QuietOver,
+)
 from density_study.cluster.state.journal import Journal
 
 SITE = Site(Path("/nonexistent/b1"), "s/r/b1")
@@ -43,8 +50,7 @@ class Hosts:
         self.lost: set[str] = set()
         monkeypatch.setattr(acting, "channel", lambda target: SimpleNamespace(act=self.of(target)))
         for name in ("h1", "h2"):
-            target = Target(name, "192.0.2.1", 22, "me", "/known_hosts")
-            journal.record(HostReach(tag=SITE.tag, node=name, target=target))
+            journal.record(HostReach(tag=SITE.tag, node=name, target=target(name)))
             journal.intend("quiet-host", SITE.tag, host=name, former={"/x": "1"}, via="ssh")
 
     def of(self, target: Target) -> Any:
@@ -55,6 +61,10 @@ class Hosts:
             return ["/x"] if name == "noise-changed" else None
 
         return run
+
+
+def target(host: str) -> Target:
+    return Target(host, "192.0.2.1", 22, "me", "/known_hosts")
 
 
 def fake_provider(destroyed: list[str], left: tuple[str, ...] = ()) -> Any:
@@ -199,10 +209,32 @@ def test_a_host_that_refuses_keeps_no_lease_of_the_others(monkeypatch: pytest.Mo
         released.append(verb)
 
     monkeypatch.setattr(host_leases, "channel", lambda _: SimpleNamespace(call=call))
-    targets = {name: Target(name, "192.0.2.1", 22, "me", "/known_hosts") for name in ("h1", "h2")}
+    targets = {name: target(name) for name in ("h1", "h2")}
     with pytest.raises(InputError, match="SSH was refused"):
         host_leases.release_leases(targets, "s/r")
     assert released == ["h1", "release_lease"]
+
+
+def test_guests_that_are_gone_are_not_asked_for_leases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run with guests and their control variant: at the address of a guest may be another machine now."""
+    journal, asked = Journal(tmp_path / "journal.jsonl"), list[str]()
+    for name in ("guest", "h1"):
+        journal.record(NodeReach(tag=SITE.tag, node=name, target=target(name)))
+    journal.intend("lease-host", "s/r", host="h1")
+    monkeypatch.setattr(host_leases, "try_all", lambda hosts, _: asked.extend(hosts))
+    PhysicalProvider().release_leases("s/r", journal)
+    assert asked == ["h1"]
+
+
+def test_hosts_with_another_java_than_most_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    java = {"h1": "21", "h2": "17", "h3": "17", "h4": "17", "h5": "21"}
+    answers = {host: {"home": "/jdk", "version": version} for host, version in java.items()}
+    monkeypatch.setattr(build, "on_all", lambda *_: answers)
+    with pytest.raises(FaultsError, match="Java 21 in /jdk; on other hosts: Java 17") as caught:
+        build.same_java({})
+    assert [fault.where for fault in caught.value.faults] == ["host 'h1'", "host 'h5'"]
 
 
 def test_a_failed_disk_keeps_the_folders_of_the_others_from_nothing(
