@@ -60,7 +60,7 @@ def reap_clusters() -> None:
         for killed in () if params["dry_run"] else swept.reaped:
             if (runs / killed.tag).is_dir():  # else its study says nothing about receivers
                 tell(str(runs / killed.tag), "the run was killed", get_current_context())
-        lines = [str(run) for run in (*swept.reaped, *swept.left_alone)]
+        lines = [str(run) for run in (*swept.abandoned, *swept.reaped, *swept.left_alone)]
         for line in lines if swept.failed else ():
             log.info("%s", line)
         swept.check()  # after the others

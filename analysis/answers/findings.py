@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
-from density_study.analysis.findings.decide import MEASURED, OUTLYING
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, verdict_words
 from density_study.workloads.base.values import Frozen
@@ -63,8 +62,8 @@ def main_answer(findings: Sequence[Finding]) -> str:
 
 
 def _answer(finding: Finding) -> Answer:
-    is_measured = finding.why.partition(OUTLYING)[0] == MEASURED
-    comparable = finding.is_decided or finding.p_adjusted is not None or is_measured
+    tested = finding.is_decided or finding.p_adjusted is not None
+    comparable = tested or finding.hindrance == "none"
     whole = finding.low is not None and finding.high is not None
     return Answer(
         statement=finding.statement,

@@ -238,6 +238,7 @@ def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:
         statement=f"{number.entry.label}, {number.entry.topology}: {number.measure}, later over earlier",
         verdict="inconclusive",
         why=_why(number, judged),
+        hindrance="none",
         effect=_effect(number, judged),
         n=(len(judged.base), judged.together) if judged else (len(number.course.runs) - 1, 1),
         subject=number.entry.label,

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from density_study.analysis.comparison.compare import RunComparison
+from density_study.analysis.findings.decide import MEASURED, OUTLYING, REFUSED
 from density_study.analysis.findings.variants import rate_points
-from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
+from density_study.analysis.summary.summary import FORMAT, Hindrance, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.old_names import present, present_key, present_topologies
 from density_study.cluster.state.journal import run_folders
@@ -52,12 +53,14 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
                 value = _renamed(value)
             if value.get("provider") in EXISTING:
                 value = present_topologies(value)
+            for finding in value.get("findings", ()):
+                finding.setdefault("hindrance", _hindrance(finding["why"]))
             return Summary.model_validate(value)
     except FileNotFoundError as error:
         raise InputError(
             "the run has no summary: it was not analysed.", str(path), remedy
         ) from error
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
         what = f"the summary cannot be read: {why_unread(error)}."
         raise InputError(what, str(path), remedy) from error
     raise InputError(
@@ -65,6 +68,13 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
         str(path),
         remedy,
     )
+
+
+def _hindrance(why: str) -> Hindrance:
+    """Earlier versions wrote only the reason of a verdict."""
+    if REFUSED in why:
+        return "incomparable"
+    return "none" if why.partition(OUTLYING)[0] == MEASURED else "unknown"
 
 
 def read_comparison(root: Path) -> RunComparison | None:

@@ -27,7 +27,17 @@ from density_study.workloads.study.hypotheses import latency_name
 FAMILY = "best-density"
 Compliance = Literal["met", "violated", "unsure", "none"]
 # what the finding shows of its least certain comparison
-_OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
+_OF_WORST = (
+    "effect",
+    "low",
+    "high",
+    "test",
+    "p",
+    "p_adjusted",
+    "detectable",
+    "hindrance",
+    "excluded",
+)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ OUTLYING = "; an outlying "
 """Begins what is doubtful about an interval, after the reason of a verdict."""
 _UNDEFINED = "a value is zero, so the ratio is undefined"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "family", "unit",
-                "declared")  # fmt: skip
+                "declared", "hindrance")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,11 @@ def _finding(
     question: Question, tested: _Tested | None, p: float | None, comparisons: int, repetitions: int
 ) -> Finding:
     verdict, why = _verdict(question, tested, p, comparisons, repetitions)
+    excluded = None
+    if p is not None and verdict == "inconclusive":
+        excluded = _excluded(question.rule, tested)
+    if excluded:
+        why += f"; the effect that it was planned for, a ratio of {digits(excluded)}, is excluded"
     if tested and not question.reference:
         why += _outlying(question)
     measured: dict[str, Any] = {"effect": _effect(question)}
@@ -202,7 +207,14 @@ def _finding(
         why=why,
         n=_units(question),
         p_adjusted=p,
+        excluded=excluded,
     )
+
+
+def _excluded(rule: Rule, tested: _Tested | None) -> float | None:
+    if tested is None or rule.effect is None or tested.low <= rule.effect <= tested.high:
+        return None
+    return rule.effect
 
 
 def _outlying(question: Question) -> str:
@@ -232,7 +244,7 @@ def _verdict(
         return "confirmed", f"the ratio is {rule.words}: {ends}, {holm_words}"
     if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
         return "refuted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
-    return "inconclusive", f"{_undecided(question, p)}: {ends}, {holm_words}"
+    return "inconclusive", f"{_undecided(rule, tested.effect, p)}: {ends}, {holm_words}"
 
 
 def _hindered(question: Question, repetitions: int) -> list[str]:
@@ -271,7 +283,10 @@ def _outside(tested: _Tested, rule: Rule) -> bool:
     return below or (rule.high is not None and tested.low > rule.high)
 
 
-def _undecided(question: Question, p: float) -> str:
-    if p > ALPHA:
+def _undecided(rule: Rule, effect: float, p: float) -> str:
+    if p <= ALPHA:
+        return f"the interval is not entirely {rule.words}"
+    if rule.nearest(effect) == 1.0:
         return "the difference may be due to chance"
-    return f"the interval is not entirely {question.rule.words}"
+    holds = "is" if rule.holds(effect) else "is not"
+    return f"that the ratio {holds} {rule.words} may be due to chance"

@@ -15,7 +15,7 @@ from density_study.analysis.findings.variants import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.sequential import sequence_mean
-from density_study.analysis.summary.summary import TestCaseSummary
+from density_study.analysis.summary.summary import Hindrance, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
@@ -25,6 +25,8 @@ Cell = tuple[str, str]
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[TestCaseSummary, TestCaseSummary], tuple[str, ...]]
 
+WANTED_RATIO = 1.2
+"""Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
 # Obstacles that other variants would not have; a finding's reason contains them word for word.
 PROCESS_GROUPS = "process groups support no claim about VMs"
 EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
@@ -75,6 +77,13 @@ class Rule:
         if self.holds(1.0):
             return 1.0
         return (self.low or 1.0) * effect if self.high is None else self.high / effect
+
+    @property
+    def effect(self) -> float | None:
+        """The ratio that plans want to find; None if the rule expects no difference."""
+        planned = self.planned(WANTED_RATIO)
+        is_named = self.expected is not None or not self.holds(1.0)
+        return planned if is_named and planned != 1.0 else None
 
     @property
     def words(self) -> str:
@@ -249,6 +258,13 @@ class Question:
     def up_to(self, blocks: int) -> Question:
         """The question with only the points of the first `blocks` repetitions."""
         return replace(self, first=self.first[:blocks], later=self.later[:blocks], blocks=blocks)
+
+    @property
+    def hindrance(self) -> Hindrance:
+        """What forbids a claim, whatever its numbers."""
+        if self.refused or self.withheld:
+            return "incomparable"
+        return "obstacle" if self.obstacles else "none"
 
     @property
     def statement(self) -> str:

@@ -13,7 +13,7 @@ from math import sqrt
 
 from density_study.analysis.findings.power_of_design import SPREADS, SeenNoise, imagined, looks_of
 from density_study.analysis.findings.primary import asked
-from density_study.analysis.findings.question import Cell, Question
+from density_study.analysis.findings.question import WANTED_RATIO, Cell, Question
 from density_study.analysis.statistics.power import (
     ALPHA,
     MAX_UNITS,
@@ -28,9 +28,6 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study import Study
-
-WANTED_RATIO = 1.2
-"""Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from density_study.analysis.report.charts.figure import DataTable
 from density_study.analysis.report.charts.findings_table import findings_table, shared_why
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.report.trials import counts, reasons
-from density_study.analysis.summary.summary import Summary
+from density_study.analysis.summary.summary import MISSES, Summary
 from density_study.cluster.model.plain import csv_cell, escaped
 
 _OF_TEST_CASE = (
@@ -37,7 +37,6 @@ _OF_METRIC = (
     "high",
     "n",
 )
-MISSES = "One in twenty intervals that are measured, not tested misses, and more of those that look largest."
 CSV_COLUMNS = ("study", "run", *_OF_TEST_CASE, "metric", *_OF_METRIC, "points")
 
 

@@ -45,6 +45,7 @@ from density_study.analysis.report.matrix import matrix
 from density_study.analysis.report.trust import trust
 from density_study.analysis.report.why import why
 from density_study.analysis.summary.summary import (
+    MISSES,
     Summary,
     TestCaseSummary,
     TrialSummary,
@@ -182,7 +183,7 @@ def embedded(id_: str, value: object) -> dict[str, Any]:
 def _environment() -> Environment:
     environment = templates()
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
-    environment.globals |= {"number": trials.number}
+    environment.globals |= {"number": trials.number, "misses": MISSES}
     environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
     environment.globals |= {"resource_words": resource_words}
     return environment

@@ -70,8 +70,14 @@ def undecided(
         repetitions = iter(["a new run with a larger `repetitions.at_most`"])
     needs = [*_variants(open_ones, evidence, warnings), *repetitions]
     numbered = [f"({at}) {need}" for at, need in enumerate(needs, 1)] if len(needs) > 1 else needs
-    text = f"Not decided: {counted}."
-    return f"{text} Still needed: {'; '.join(numbered)}." if needs else text
+    parts = [f"Not decided: {counted}."]
+    if needs:
+        parts.append(f"Still needed: {'; '.join(numbered)}.")
+    if ruled_out := [digits(one.excluded) for one in open_ones if one.excluded]:
+        where = "" if len(ruled_out) == len(open_ones) else f" in {len(ruled_out)} of them"
+        each = " or ".join(dict.fromkeys(ruled_out))
+        parts.append(f"The effect planned for, a ratio of {each}, is excluded{where}.")
+    return " ".join(parts)
 
 
 def _variants(

@@ -27,6 +27,7 @@ from density_study.workloads.study.registry import kind_of
 FORMAT: Literal[4] = 4
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["confirmed", "refuted", "inconclusive", "measured"]
+Hindrance = Literal["none", "incomparable", "obstacle", "unknown"]
 
 
 def verdict_words(verdict: FindingVerdict) -> str:
@@ -34,6 +35,10 @@ def verdict_words(verdict: FindingVerdict) -> str:
     return "measured, not tested" if verdict == "measured" else verdict
 
 
+MISSES = (
+    "Comparisons that no question of the study asks for are measured, not tested: one in twenty of their "
+    "intervals misses, and more of those that look largest."
+)
 MetricName = Annotated[str, AfterValidator(known_metric)]
 """For any metric that a workload or another package declares: `workloads.study.metrics`."""
 UNKNOWN_DISK_TYPE = "unknown"
@@ -229,9 +234,19 @@ class Finding(Frozen):
     statement: str
     verdict: FindingVerdict
     why: str
+    hindrance: Hindrance = Field(
+        "unknown",
+        description="what forbids a claim whatever the numbers. incomparable: the variants differ in what "
+        "nobody declared, or lack points; obstacle: they stand in for others; unknown: nobody recorded it",
+    )
     effect: float | None = Field(None, description="ratio, later variant over first")
     low: float | None = None
     high: float | None = None
+    excluded: float | None = Field(
+        None,
+        description="the ratio that it was planned for, if it is undecided and its interval excludes that; "
+        "null: it does not, or the plan expected no difference",
+    )
     n: tuple[int, ...] = ()
     subject: str | None = Field(None, description="test case concerned: 'YCSB data load'")
     measure: str | None = Field(None, description="what was compared: 'throughput'")

@@ -11,7 +11,7 @@ from density_study.cluster.model.errors import InputError, StudyError, each_of
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.ssh.acting import Act, act_at, act_on
-from density_study.cluster.providers.ssh.channel import try_all
+from density_study.cluster.providers.ssh.channel import look_on_all
 from density_study.cluster.state.events import HostReach, Intent, NodeReach, QuietOver
 from density_study.cluster.state.journal import Journal
 
@@ -69,15 +69,11 @@ def not_put_back(site: Site, journal: Journal) -> tuple[str, ...]:
     left = _left(site, journal)
     targets = _targets(site, journal) if left else {}
 
-    def changed(host: str, target: Target | None) -> list[str]:
-        found: list[str] = act_at(target)("noise-changed", left[host].former)
-        return found
+    def changed(host: str, intent: Intent) -> list[str]:
+        files = act_at(_at(intent, targets))("noise-changed", intent.former)
+        return [f"{file} on {host}" for file in files]
 
-    found, lost = try_all({host: _at(one, targets) for host, one in left.items()}, changed)
-    return (
-        *(f"host {host} (does not answer)" for host in lost),
-        *(f"{file} on {host}" for host, files in found.items() for file in files),
-    )
+    return look_on_all(left, changed)
 
 
 def _act(host: Host) -> Act:

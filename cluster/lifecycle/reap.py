@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
@@ -18,7 +19,7 @@ from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.model.errors import StudyError, TearDownError, do_all
 from density_study.cluster.model.plain import counted, one_line
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.events import (
@@ -40,7 +41,7 @@ OnRun = Callable[[Path, bool], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Reaped:
-    """A run, and what was removed (with `dry_run`: what would be)."""
+    """A run, or killed processes, and what was removed (with `dry_run`: what would be)."""
 
     tag: str
     removed: tuple[str, ...]
@@ -75,11 +76,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of `reap`. Live runs, and runs with nothing left, are in no list."""
+    """The result of `reap`. Live runs, and runs with nothing left, are in no list. abandoned: what killed
+    processes had left outside of builds."""
 
     reaped: tuple[Reaped, ...] = ()
     left_alone: tuple[LeftAlone, ...] = ()
     failed: tuple[Failed, ...] = ()
+    abandoned: tuple[Reaped, ...] = ()
 
     def check(self) -> None:
         """TearDownError if a run could not be reaped."""
@@ -199,17 +202,20 @@ def _sweep(
         if why := _doubt(root, found, locked, dead) or own_runs.refusal(root):
             return LeftAlone(tag, why)
         _check_own(root, found.tag)
-        removed = _describe(root, tag)
-        if not dry_run:
+        removed: list[str] = []
+
+        def end() -> None:
             if found.state == "unknown":
                 journal.record(OwnerDeclaredDead(owner=found.owner_name))
             _clear(root, tag)
-            release_hosts(tag, journal)
-            lease.release(tag)
+            do_all(lambda: release_hosts(tag, journal), lambda: lease.release(tag))
+
+        # what cannot be described is removed all the same
+        do_all(lambda: removed.extend(_describe(root, tag)), *(() if dry_run else (end,)))
         removed += on_run(root, dry_run) if on_run else ()
         if not dry_run:
             journal.record(RunReaped())
-        return Reaped(tag, removed, dry_run) if removed else None
+        return Reaped(tag, tuple(removed), dry_run) if removed else None
 
 
 def _check_own(root: Path, tag: str) -> None:
@@ -274,10 +280,11 @@ def _here(tag: str) -> tuple[str, ...]:
 
 def _clear(root: Path, tag: str) -> None:
     journal = Journal(root / JOURNAL)
-    # The run's own controller process is among them; tear-down finds what that still starts.
-    stop_all(tagged(tag), GRACE_S)
-    for site in _standing(root, journal):
-        tear_down(site, journal)
+    do_all(
+        # The run's own controller process is among them; tear-down finds what that still starts.
+        lambda: stop_all(tagged(tag), GRACE_S),
+        *(partial(tear_down, site, journal) for site in _standing(root, journal)),
+    )
 
 
 def _standing(root: Path, journal: Journal) -> tuple[Site, ...]:

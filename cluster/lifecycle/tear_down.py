@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
 from functools import partial
+from typing import Any
 
 from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import TearDownError, each_of
-from density_study.cluster.providers.provider import Leftovers, provider_named
+from density_study.cluster.model.errors import TearDownError, do_all, each_of
+from density_study.cluster.providers.provider import Leftovers, Provider, provider_named
 from density_study.cluster.state.events import BuildDestroyed
 from density_study.cluster.state.journal import Journal
 
+_GONE_WITHIN_S, _POLL_S = 1.0, 0.05
+"""A killed process may take a moment to go, and its ports with it."""
 _LOOKED_FOR = ("processes", "directories", "ports", "units", "machines")
 
 
@@ -22,24 +25,28 @@ def tear_down(site: Site, journal: Journal) -> None:
     if that cannot be proved: a TearDownError for what is left, a HostLostError for a host that does not
     answer, or one error of several.
     """
-    providers = _providers(site.tag, journal)
-    # what fails on one host keeps nothing else from being removed; without both, nothing is proved
-    acts = (partial(put_back, site, journal), partial(_destroy, site, journal, providers))
-    each_of(acts, lambda act: act())
+    providers = [provider_named(name) for name in _providers(site.tag, journal)]
+    # what fails on one host keeps nothing else from being removed; without all of them, nothing is proved
+    do_all(
+        partial(put_back, site, journal),
+        *(partial(provider.destroy, site, journal) for provider in providers),
+        *(partial(_prove_gone, provider, site, journal) for provider in providers),
+    )
     if providers:
         proof = {"tag": site.tag, "looked_for": _LOOKED_FOR, "found": 0}
         journal.record(BuildDestroyed(build=site.root.name, tag=site.tag, proof=proof))
 
 
-def _destroy(site: Site, journal: Journal, providers: Iterable[str]) -> None:
-    for name in providers:
-        leftovers = provider_named(name).destroy(site, journal)
-        if leftovers:
+def _prove_gone(provider: Provider[Any], site: Site, journal: Journal) -> None:
+    deadline = time.monotonic() + _GONE_WITHIN_S
+    while left := provider.leftovers(site, journal):
+        if time.monotonic() > deadline:
             raise TearDownError(
-                f"still there after tear-down: {', '.join(leftovers)}.",
+                f"still there after tear-down: {', '.join(left)}.",
                 f"build {site.tag}",
                 "find out what holds them, remove them, and run `study reap`.",
             )
+        time.sleep(_POLL_S)
 
 
 def leftovers_of(site: Site, journal: Journal) -> Leftovers:
@@ -51,8 +58,8 @@ def leftovers_of(site: Site, journal: Journal) -> Leftovers:
 
 def release_hosts(tag: str, journal: Journal) -> None:
     """Release the hosts that the run `tag` leased, with whichever provider it used."""
-    for provider in map(provider_named, _providers("", journal)):
-        provider.release_leases(tag, journal)
+    providers = map(provider_named, _providers("", journal))
+    each_of(providers, lambda provider: provider.release_leases(tag, journal))
 
 
 def _providers(tag: str, journal: Journal) -> list[str]:

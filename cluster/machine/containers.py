@@ -15,12 +15,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import cgroups, network_link
 from density_study.cluster.machine.describe import read_cpus
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError, do_all
 from density_study.cluster.model.network import network_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import TAG, short_hash, start_ticks
@@ -171,34 +172,40 @@ def remove(
 ) -> dict[str, list[str]]:
     """Remove them in the order of dependency; returns what there was. `find` tells what is left."""
     ours = find(tag, names, links, routes)
-    for name in ours["container"]:
-        run(["runc", "delete", "--force", name], tag)
-    for name in ours["cgroup"]:
-        _remove_groups(name)
-    for name in ours["network namespace"]:
-        run(["ip", "netns", "delete", name], tag)
-    for name in ours["network interface"]:  # a pair may be gone already
-        run(["ip", "link", "delete", name], tag)
-    for route in ours["route"]:
-        run(["ip", "route", "delete", *route.split(), "metric", str(metric_of(tag))], tag)
+    metric = ("metric", str(metric_of(tag)))
+    do_all(
+        *(partial(run, ["runc", "delete", "--force", name], tag) for name in ours["container"]),
+        *(partial(_remove_groups, name) for name in ours["cgroup"]),
+        *(partial(run, ["ip", "netns", "delete", name], tag) for name in ours["network namespace"]),
+        # a pair may be gone already
+        *(partial(run, ["ip", "link", "delete", name], tag) for name in ours["network interface"]),
+        *(partial(run, ["ip", "route", "delete", *r.split(), *metric], tag) for r in ours["route"]),
+    )
     return ours
 
 
 def run(
     argv: Sequence[str], tag: str, stdin: str = "", output: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program with the tag."""
-    return subprocess.run(
-        argv,
-        input=stdin,
-        stdout=subprocess.PIPE if output is None else output,
-        stderr=subprocess.PIPE if output is None else output,
-        text=True,
-        errors="replace",
-        timeout=_TIMEOUT_S,
-        env={"PATH": _PATH, "HOME": os.environ.get("HOME", "/"), TAG: tag},
-        check=False,
-    )
+    """Run a program with the tag. StudyError if it does not end."""
+    try:
+        return subprocess.run(
+            argv,
+            input=stdin,
+            stdout=subprocess.PIPE if output is None else output,
+            stderr=subprocess.PIPE if output is None else output,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            env={"PATH": _PATH, "HOME": os.environ.get("HOME", "/"), TAG: tag},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise StudyError(
+            f"it did not end within {_TIMEOUT_S:.0f} s.",
+            " ".join(argv),
+            "see whether that machine's kernel or a disk of it hangs (dmesg), then run `study reap`.",
+        ) from error
 
 
 def _ip(tag: str, *commands: str, netns: str = "") -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import TAG_FILE
 
@@ -139,20 +139,29 @@ def _check_parents(path: Path, tag: str) -> None:
 
 
 def made(site: Site, journal: Journal) -> list[Path]:
-    """Directories that this build intended to make and that still exist."""
+    """Directories that this build intended to make and that may still exist."""
     intents = journal.intents("make-dir", site.tag)
     paths = {Path(intent.path) for intent in intents if not intent.host}  # else on a host over SSH
-    return sorted(path for path in paths if path.exists())
+    return sorted(path for path in paths if may_be_there(path))
+
+
+def may_be_there(path: Path | str) -> bool:
+    """True on a disk that has failed: it is not known to be gone."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return True
 
 
 def remove(site: Site, journal: Journal, name: str = "") -> None:
     """Remove this build's directories, or those of this name, and parent folders that are then empty."""
-    for path in made(site, journal):
-        if name and path.name != name:
-            continue
+
+    def remove_one(path: Path) -> None:
         inside = path.is_relative_to(site.root.absolute())
         if remove_at(path, site.tag, 1 if inside else None):
             journal.write("dir-removed", tag=site.tag, path=str(path))
+
+    each_of((path for path in made(site, journal) if name in ("", path.name)), remove_one)
 
 
 def remove_at(path: Path, tag: str, levels: int | None = None) -> bool:

@@ -158,7 +158,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "count-lines": _count_lines,
         "describe": _describe,
         "describe-disk": describe_disk,
-        "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
+        "dirs-there": lambda paths: list(filter(directories.may_be_there, paths)),
         "facts": read_facts,
         "find-containers": containers.find,
         "find-program": find_program,

@@ -15,6 +15,8 @@ from density_study.cluster.state.tags import NODE, TAG, child_start_ticks, is_al
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05
+KILLED_WITHIN_S = 60.0
+"""A JVM of 200 GB takes seconds to give its memory back."""
 
 
 def environment(tag: str, node: str, command: Command) -> dict[str, str]:
@@ -92,11 +94,20 @@ class Children:
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:
     """Send TERM to all at once, and KILL to those left after `grace_s`; returns when all are gone. Without
-    grace, KILL at once: after a TERM, a daemon would begin to take leave of its cluster."""
+    grace, KILL at once: after a TERM, a daemon would begin to take leave of its cluster. StudyError if the
+    kernel does not end one: it waits for a disk that does not answer."""
     if grace_s > 0:
         _signal(processes, signal.SIGTERM)
     left = _wait_gone(processes, grace_s)
+    deadline = time.monotonic() + KILLED_WITHIN_S
     while left:
+        if time.monotonic() > deadline:
+            raise StudyError(
+                f"{', '.join(map(str, left))} did not end within {KILLED_WITHIN_S:.0f} s of SIGKILL.",
+                "processes",
+                "look for a disk or network file system that does not answer (dmesg); restart the machine "
+                "if they stay, then run `study reap`.",
+            )
         _signal(left, signal.SIGKILL)
         left = _wait_gone(left, 1.0)
 

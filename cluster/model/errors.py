@@ -83,8 +83,9 @@ def together(faults: Sequence[InputError], where: str = "", remedy: str = "") ->
 @overload
 def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") -> StudyError: ...
 def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") -> StudyError:
-    """The only fault, or one error that names all: a FaultsError if each is an InputError. where: what has
-    them. remedy: in place of each one's."""
+    """The only fault, or one error that names each of them once: a FaultsError if each is an InputError.
+    where: what has them. remedy: in place of each one's."""
+    faults = list({(one.where, one.what): one for one in faults}.values())
     if len(faults) == 1:
         return faults[0]
     of_input = all(isinstance(one, InputError) for one in faults)
@@ -93,6 +94,11 @@ def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") ->
     remedies = remedy or " ".join(dict.fromkeys(one.remedy for one in faults))
     count = f"{where}, {len(faults)} faults" if where else f"{len(faults)} faults"
     return kind(named, count, remedies, faults=tuple(faults))
+
+
+def do_all(*acts: Callable[[], object]) -> None:
+    """All acts in this order, whatever happens to one. Raises as `each_of`."""
+    each_of(acts, lambda act: act())
 
 
 def each_of(items: Iterable[T], act: Callable[[T], R], most: int | None = None) -> list[R]:

@@ -107,12 +107,12 @@ class Provider(ProviderKind, ABC, Generic[PlacedT]):
         """Make the nodes and their directories. Each act is journalled before it is done."""
 
     @abstractmethod
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        """Remove everything of this build; returns what could not be removed."""
+    def destroy(self, site: Site, journal: Journal) -> None:
+        """Remove everything of this build: what fails keeps nothing else from being removed."""
 
     @abstractmethod
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
-        """What `destroy` would remove. Changes nothing."""
+        """What `destroy` would remove, or has not removed. Changes nothing."""
 
     @abstractmethod
     def transport(self, site: Site, journal: Journal) -> Transport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -40,19 +41,25 @@ def allows_programs(folder: Path) -> bool:
     return not os.statvfs(folder).f_flag & os.ST_NOEXEC
 
 
-def sweep(parent: Path, prefix: str) -> None:
-    """Remove this user's folders `<prefix>...` in `parent` that no process holds."""
+def sweep(parent: Path, prefix: str, dry_run: bool = False) -> list[Path]:
+    """Remove this user's folders `<prefix>...` in `parent` that no process holds; returns them. A dry run
+    removes nothing."""
+    swept = list[Path]()
     with suppress(OSError):
-        for folder in parent.glob(f"{prefix}*"):
+        for folder in sorted(parent.glob(f"{prefix}*")):
             with suppress(OSError):  # another process removes it, or it belongs to another user
-                _remove_if_free(folder)
+                _remove_if_free(folder, dry_run)
+                swept.append(folder)
+    return swept
 
 
-def _remove_if_free(folder: Path) -> None:
+def _remove_if_free(folder: Path, dry_run: bool) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        if os.fstat(descriptor).st_uid == os.getuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_uid != os.getuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not dry_run:
             shutil.rmtree(folder)
     finally:
         os.close(descriptor)

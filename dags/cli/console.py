@@ -131,6 +131,8 @@ def print_report(root: Path) -> None:
         if remedy:
             out.print(Text(f"  remedy: {remedy}", style="dim"))
     out.print(Text(f"\n{value.headline}", style="bold"))
+    if value.undecided:
+        out.print(Text(value.undecided))
     out.print(f"report   {root / 'report' / 'index.html'}")
     out.print(f"numbers  {summary}")
 

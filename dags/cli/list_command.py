@@ -12,6 +12,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import plain
+from density_study.cluster.providers.simulated import SIMULATED
 from density_study.dags.cli.arguments import RUNS, Json, Runs, Tags, examples
 from density_study.dags.cli.console import out, print_json
 from density_study.workloads.base.quantity import duration
@@ -138,7 +139,8 @@ def _shown(tags: Mapping[str, str]) -> str:
 def _cells(facts: RunFacts, now: float, bytes_used: int) -> Iterator[str]:
     age_s = facts.age_s(now)
     age = "-" if age_s is None else duration(age_s)
-    yield from (facts.study, facts.run, facts.state, _opened(facts) or "-", age)
+    state = f"{facts.state}, {SIMULATED}" if facts.simulated else facts.state
+    yield from (facts.study, facts.run, state, _opened(facts) or "-", age)
     yield "-" if facts.trials is None else f"{facts.trials_done} of {facts.trials}"
     yield from (size(bytes_used), _shown(facts.tags)[:_MOST_SHOWN] or "-")
 
@@ -159,6 +161,7 @@ def _facts(facts: RunFacts, now: float, bytes_used: int) -> dict[str, object]:
         "run": facts.run,
         "folder": facts.folder.absolute(),
         "state": facts.state,
+        "simulated": facts.simulated,
         "opened_utc": _opened(facts),
         "age_s": facts.age_s(now),
         "trials_done": facts.trials_done,

@@ -61,6 +61,7 @@ def reap(
                 "reaped": swept.reaped,
                 "left_alone": swept.left_alone,
                 "failed": swept.failed,
+                "abandoned": swept.abandoned,
             }
         )
     else:
@@ -70,15 +71,16 @@ def reap(
 
 
 def _print(swept: Swept, dry_run: bool) -> None:
-    for each in swept.reaped:
+    removed = (*swept.abandoned, *swept.reaped)
+    for each in removed:
         out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}")
         for item in each.removed:
             out.print(f"  {item}")
     for left in swept.left_alone:
         out.print(str(left))
-    if swept.reaped and not dry_run:
+    if removed and not dry_run:
         out.print("Verified: everything listed is gone.")
-    elif not swept.reaped and not swept.left_alone and not swept.failed:
+    elif not removed and not swept.left_alone and not swept.failed:
         out.print("Nothing to remove.")
     for failed in swept.failed:
         err.print(f"error: {failed}")

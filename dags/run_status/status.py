@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.simulated import SIMULATED
+from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import Event
 from density_study.cluster.state.journal import events_among, run_folders
@@ -17,13 +19,16 @@ from density_study.dags.stages.conclusion import failures
 from density_study.workloads.execution.run import Run, import_of, load_run
 from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 
+_REHEARSAL = f"{SIMULATED}: this is a rehearsal, nothing was measured"
+
 
 @dataclass(frozen=True)
 class Status:
     """`state`: running, interrupted (the owner died before the run ended), unknown (the owner cannot be
     checked from this machine), ok or failed. `owner` names the executing process, `silent_s` is the time
     since its last sign of life, None if that is unknown. `stopped`: the run failed with steps or leftovers,
-    and can be resumed. `notes`: what goes on otherwise than planned, without harm to the numbers.
+    and can be resumed. `notes`: what goes on otherwise than planned, without harm to the numbers; and that
+    it is a rehearsal.
     """
 
     run: Run
@@ -74,7 +79,7 @@ def status_of(run: Run) -> Status:
         found.silent_s if found else None,
         seen,
         _failures(run, seen),
-        tuple(uncopied_words(events)),
+        (*((_REHEARSAL,) if is_rehearsal(run.root) else ()), *uncopied_words(events)),
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,20 +14,17 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from density_study.cluster.lifecycle.abandoned import sweep_abandoned
 from density_study.cluster.lifecycle.lost_run import sweep_lost_run
 from density_study.cluster.lifecycle.reap import Reaped, Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
-from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
-from density_study.cluster.state.runtime import runtime_dir
-from density_study.cluster.state.scratch import IMPORT, OWN, REMOVED, SPARK, sweep
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder, runs_folder
 from density_study.dags.stages.comparison import (
     compare_run,
@@ -176,17 +172,9 @@ def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     """
     # First: no fault of another run may keep the machine blocked.
     lost = sweep_lost_run(dry_run, dead)
-    if not dry_run:
-        for place in (Path(tempfile.gettempdir()), cache_root()):
-            sweep(place, SPARK)
-        sweep(runtime_dir(), OWN)
-        private_network.sweep()
-        for study in runs.glob("*"):
-            if not study.is_symlink():  # it may lead anywhere
-                sweep(study, IMPORT)
-                sweep(study, REMOVED)
+    abandoned = sweep_abandoned(runs, dry_run)
     with naming(runs):
-        swept = reap_clusters(runs, dry_run, _close_records, dead)
+        swept = replace(reap_clusters(runs, dry_run, _close_records, dead), abandoned=abandoned)
     if isinstance(lost, Reaped):
         return replace(swept, reaped=(lost, *swept.reaped))
     return replace(swept, left_alone=(lost, *swept.left_alone)) if lost else swept

@@ -159,7 +159,7 @@ def _reap() -> None:
     folders = {runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
-        for run in (*swept.reaped, *swept.left_alone, *swept.failed):
+        for run in (*swept.abandoned, *swept.reaped, *swept.left_alone, *swept.failed):
             out.print(str(run))
 
 

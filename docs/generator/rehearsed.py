@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from density_study.analysis.findings.power_of_design import SPREADS
-from density_study.analysis.findings.question_power import (
-    WANTED_RATIO,
-    PlannedQuestion,
-    questions_of,
-)
+from density_study.analysis.findings.question import WANTED_RATIO
+from density_study.analysis.findings.question_power import PlannedQuestion, questions_of
 from density_study.analysis.statistics.power import POWER
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology

@@ -10,12 +10,8 @@ from statistics import NormalDist
 
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.power_of_design import looks_of
-from density_study.analysis.findings.question import Question
-from density_study.analysis.findings.question_power import (
-    WANTED_RATIO,
-    PlannedQuestion,
-    questions_of,
-)
+from density_study.analysis.findings.question import WANTED_RATIO, Question
+from density_study.analysis.findings.question_power import PlannedQuestion, questions_of
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.summary.summary import Finding
 from density_study.workloads.planning.planned_study import outlined_study

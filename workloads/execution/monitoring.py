@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError, do_all, each_of
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import Machine, machines_of_hosts
 from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
@@ -83,23 +83,32 @@ class Monitors:
             self._wait_for_sample(running, now_s, deadline)
 
     def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
-        """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS."""
-        if window_end_s is not None:
-            deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
-            waiting = list(self._running)
-            while time.monotonic() < deadline and waiting:
-                waiting = [one for one in waiting if not self._sampled_since(one, window_end_s)]
-                if waiting:
-                    time.sleep(self._period_s / 10)
-        stopped = self._on_all(self._stop_all)
+        """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS. A
+        host that does not answer keeps no monitor of another host running."""
+        stopped: list[list[MonitorRun]] = []
+        do_all(
+            lambda: self._wait_for_last_samples(window_end_s),
+            lambda: stopped.extend(self._on_all(self._stop_all)),
+        )
         self._running = []
         self.clock = self._offsets()
         return tuple(run for runs in stopped for run in runs)
 
+    def _wait_for_last_samples(self, window_end_s: float | None) -> None:
+        if window_end_s is None:
+            return
+        deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
+        waiting = list(self._running)
+        while time.monotonic() < deadline and waiting:
+            waiting = [one for one in waiting if not self._sampled_since(one, window_end_s)]
+            if waiting:
+                time.sleep(self._period_s / 10)
+
     def _on_all(self, act: Callable[[Machine], R]) -> list[R]:
-        """On all machines side by side: each call of a host over SSH takes its time."""
+        """On all machines side by side: each call of a host over SSH takes its time. Raises as `each_of`."""
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-            return list(pool.map(act, self._machines))
+            begun = [pool.submit(act, machine) for machine in self._machines]
+        return each_of(begun, Future.result)
 
     def _clocks(self) -> dict[str, Reading]:
         return {
@@ -111,7 +120,7 @@ class Monitors:
             self._running.append(self._start(kind, machine))
 
     def _stop_all(self, machine: Machine) -> list[MonitorRun]:
-        return [self._stop(one) for one in self._running if one.machine is machine]
+        return each_of([one for one in self._running if one.machine is machine], self._stop)
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
         if not self._clock_before:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import StepEnded
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
@@ -25,7 +26,7 @@ IMPORTED = "imported"
 class RunFacts:
     """`state`: as `RunState.in_words`; or "imported"; or "unreadable", with the reason in `fault`. `opened_t`
     (epoch seconds) is the last opening, or the import. `trials_done` and `trials` count those with an end
-    and those planned; None if they are not known."""
+    and those planned; None if they are not known. simulated: it is a rehearsal, and nothing was measured."""
 
     folder: Path
     study: str
@@ -36,6 +37,7 @@ class RunFacts:
     trials: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""
+    simulated: bool = False
 
     def age_s(self, now: float) -> float | None:
         """Seconds from the last opening to `now` (epoch seconds)."""
@@ -79,6 +81,7 @@ def _readable(folder: Path, tags: Mapping[str, str]) -> RunFacts:
         trials_done=len(done),
         trials=len(plan.trials),
         tags=tags,
+        simulated=is_rehearsal(folder),
     )
 
 

@@ -46,8 +46,9 @@ def door_of(network: str) -> Path:
     return runtime_dir() / network
 
 
-def sweep() -> None:
-    """Remove the doors whose holders were killed. One that is being made refuses only for a moment."""
+def sweep(dry_run: bool = False) -> list[Path]:
+    """Remove the doors whose holders were killed; returns them. One that is being made refuses only for a
+    moment. A dry run removes nothing."""
     dead = [
         door
         for door in runtime_dir().glob("net-*")
@@ -55,8 +56,10 @@ def sweep() -> None:
     ]
     if dead:
         time.sleep(_MADE_WITHIN_S)
-    for door in filter(_is_dead, dead):
+    dead = list(filter(_is_dead, dead))
+    for door in () if dry_run else dead:
         door.unlink(missing_ok=True)
+    return dead
 
 
 def _is_dead(door: Path) -> bool:

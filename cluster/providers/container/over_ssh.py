@@ -13,7 +13,7 @@ from typing import Any
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError, do_all
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
@@ -45,7 +45,7 @@ from density_study.cluster.providers.provider import (
     machines_of_hosts,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
-from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.programs import Requirements, check_programs
 from density_study.cluster.state.journal import Journal
 
@@ -118,27 +118,23 @@ class ContainerOverSshProvider(PhysicalProvider):
     def memory_mib(self, topology: Topology) -> int:
         return memory_mib(topology)
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        try:
-            if (build := SshBuild.of(site, journal)) is not None:
-                build.destroy(
-                    lambda host, target: removal.remove(_on(target), site.tag, journal, host)
-                )
-        finally:
-            removal.remove(act, site.tag, journal)
-        return self.leftovers(site, journal)
+    def destroy(self, site: Site, journal: Journal) -> None:
+        def remove(host: str, target: Target) -> None:
+            removal.remove(_on(target), site.tag, journal, host)
+
+        build = SshBuild.of(site, journal)
+        do_all(
+            lambda: build.destroy(remove) if build else None,
+            lambda: removal.remove(act, site.tag, journal),
+        )
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
-        here = removal.find(act, site.tag, journal)
+        def find(host: str, target: Target) -> list[str]:
+            return removal.find(_on(target), site.tag, journal, host)
+
         build = SshBuild.of(site, journal)
-        if build is None:
-            return tuple(here)
-        found, _ = try_all(  # `build` names hosts that do not answer
-            build.hosts,
-            lambda host, target: removal.find(_on(target), site.tag, journal, host),
-        )
-        there = (one for names in found.values() for one in names)
-        return (*build.leftovers(), *there, *here)
+        there = build.leftovers(find) if build else ()
+        return (*there, *removal.find(act, site.tag, journal))
 
 
 def _on(target: Target) -> Act:
@@ -170,12 +166,12 @@ def _cpus(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Cpus]:
 
 
 def _check_hosts(topology: Topology) -> None:
-    """InputError for the first thing that a host, or this machine, lacks."""
+    """InputError for the first thing that each host, or this machine, lacks."""
     targets = targets_of(topology)
     check_programs([Requirements(name, target, NEEDS) for name, target in targets.items()])
     networks = list(_routes(topology))
-    for host in topology.occupied:
-        _on(targets[host.name])("check-containers", networks, bool(limited_paths(host)))
+    limited = {host.name: bool(limited_paths(host)) for host in topology.occupied}
+    on_all(targets, lambda host, target: _on(target)("check-containers", networks, limited[host]))
     _check_networks(topology)
 
 

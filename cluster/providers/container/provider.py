@@ -14,6 +14,7 @@ from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
+from density_study.cluster.model.errors import do_all
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
@@ -112,13 +113,13 @@ class ContainerProvider(LocalProvider):
     def memory_mib(self, topology: Topology) -> int:
         return memory_mib(topology)
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        LocalTransport(site.tag, journal).stop_tagged()
-        removal.remove(act, site.tag, journal)
-        if _is_guarded(site, journal):
-            bridge_guard.remove(site.tag)
-        directories.remove(site, journal)
-        return self.leftovers(site, journal)
+    def destroy(self, site: Site, journal: Journal) -> None:
+        do_all(
+            LocalTransport(site.tag, journal).stop_tagged,
+            lambda: removal.remove(act, site.tag, journal),
+            lambda: bridge_guard.remove(site.tag) if _is_guarded(site, journal) else None,
+            lambda: directories.remove(site, journal),
+        )
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         return (

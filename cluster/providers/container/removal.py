@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
+from density_study.cluster.model.errors import do_all
 from density_study.cluster.providers.container.making import Act
 from density_study.cluster.providers.container.names import bridge_name, link_name
 from density_study.cluster.state.events import Intent
@@ -26,13 +28,15 @@ def find(act: Act, tag: str, journal: Journal, host: str = "") -> list[str]:
 
 
 def remove(act: Act, tag: str, journal: Journal, host: str = "") -> None:
-    names = _intended(tag, journal, host)
-    removed = act("remove-containers", tag, *names) if any(names) else {}
-    for kind, there in removed.items():
-        for name in there:
-            journal.write(f"{kind.replace(' ', '-')}-removed", tag=tag, host=host, path=name)
-    for former in _former_tables(tag, journal, host):
-        act("restore-files", former)
+    def remove_containers() -> None:
+        names = _intended(tag, journal, host)
+        removed = act("remove-containers", tag, *names) if any(names) else {}
+        for kind, there in removed.items():
+            for name in there:
+                journal.write(f"{kind.replace(' ', '-')}-removed", tag=tag, host=host, path=name)
+
+    tables = _former_tables(tag, journal, host)
+    do_all(remove_containers, *(partial(act, "restore-files", former) for former in tables))
 
 
 def _former_tables(tag: str, journal: Journal, host: str) -> list[Mapping[str, str]]:

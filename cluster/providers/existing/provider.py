@@ -18,7 +18,7 @@ from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError, do_all, each_of
 from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import ExistingTopology, Node
@@ -189,22 +189,18 @@ class ExistingProvider(Provider[ExistingTopology]):
         memory: int = describe_machine()["memory_mib"]
         return memory
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        LocalTransport(site.tag, journal).stop_tagged()
-        build = SshBuild.of(site, journal)
-        faults = list(build.destroy() if build else ())
-        for intent in _standing(site, journal):
-            try:
-                self._remove(site, intent)
-            except StudyError as error:
-                faults.append(f"{_what(intent)} ({error.what.rstrip('.')})")
-                continue
+    def destroy(self, site: Site, journal: Journal) -> None:
+        def remove(intent: Intent) -> None:
+            self._remove(site, intent)
             journal.record(ExistingRemoved(tag=site.tag, act=intent.act, path=intent.path))
-        directories.remove(site, journal)
-        deadline = time.monotonic() + 1.0
-        while (left := _here(site, journal)) and time.monotonic() < deadline:
-            time.sleep(0.05)  # a killed process may take a moment to go
-        return (*left, *faults)
+
+        build = SshBuild.of(site, journal)
+        do_all(
+            LocalTransport(site.tag, journal).stop_tagged,
+            lambda: build.destroy() if build else None,
+            lambda: each_of(_standing(site, journal), remove),
+            lambda: directories.remove(site, journal),
+        )
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         found = (self._found(site, intent) for intent in _standing(site, journal))

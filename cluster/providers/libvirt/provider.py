@@ -15,7 +15,7 @@ from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, pinning
 from density_study.cluster.model.dividing.virtio import virtio_of
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError, do_all
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -208,30 +208,26 @@ class LibvirtProvider(Provider[Topology]):
     def memory_mib(self, topology: Topology) -> int:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        up = any(event.tag == site.tag for event in journal.events(GuestsUp))
-        if up and keys_of(site).folder.exists():  # else they are gone already
-            _save_logs(site, journal)
-        stop_all(tagged(site.tag), GRACE_S)
-        try:
-            if (build := _on_hosts(site, journal)) is not None:
-                build.destroy()
-        finally:
+    def destroy(self, site: Site, journal: Journal) -> None:
+        def remove_guests() -> None:
             close_channels()
             removal.remove_all(site, journal)
             shutil.rmtree(keys_of(site).folder, ignore_errors=True)
-        return self.leftovers(site, journal)
+
+        up = any(event.tag == site.tag for event in journal.events(GuestsUp))
+        if up and keys_of(site).folder.exists():  # else they are gone already
+            _save_logs(site, journal)
+        build = _on_hosts(site, journal)
+        do_all(
+            lambda: stop_all(tagged(site.tag), GRACE_S),
+            lambda: build.destroy() if build else None,
+            remove_guests,
+        )
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build, keys = _on_hosts(site, journal), keys_of(site).folder
-        machines = [
-            f"{kind} {name} on {uri}"
-            for uri, there in removal.find_all(site, journal).items()
-            for kind, names in there.items()
-            for name in names
-        ]
         return (
-            *machines,
+            *removal.find_all(site, journal),
             *([str(keys)] if keys.exists() else []),
             *map(str, tagged(site.tag)),
             *(build.leftovers() if build else ()),

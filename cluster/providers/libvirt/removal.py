@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError, do_all, each_of
 from density_study.cluster.providers.libvirt.guests import VOLUMES
 from density_study.cluster.providers.libvirt.names import METADATA_URI, prefix, uuid_of
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.libvirt.xml import tag_in
-from density_study.cluster.providers.ssh.channel import on_all
+from density_study.cluster.providers.ssh.channel import look_on_all, on_all
 from density_study.cluster.state.journal import Journal
 
 
@@ -26,10 +26,14 @@ def remove_all(site: Site, journal: Journal) -> None:
     on_all(dict.fromkeys(uris), lambda uri, _: remove(Virsh(uri), site.tag, journal))
 
 
-def find_all(site: Site, journal: Journal) -> dict[str, dict[str, list[str]]]:
-    """What `find` finds, by the URI of each libvirt."""
-    uris = uris_of(site, journal)
-    return on_all(dict.fromkeys(uris), lambda uri, _: find(Virsh(uri), site.tag))
+def find_all(site: Site, journal: Journal) -> tuple[str, ...]:
+    """What `find` finds in all of them, in words."""
+
+    def found(uri: str, _: object) -> list[str]:
+        ours = find(Virsh(uri), site.tag)
+        return [f"{kind} {name} on {uri}" for kind, names in ours.items() for name in names]
+
+    return look_on_all(dict.fromkeys(uris_of(site, journal)), found)
 
 
 def find(virsh: Virsh, tag: str) -> dict[str, list[str]]:
@@ -49,21 +53,33 @@ def find(virsh: Virsh, tag: str) -> dict[str, list[str]]:
 def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
     """Remove in the order of dependency: domains, volumes, pools, network."""
     ours = find(virsh, tag)
-    for name in ours["domain"]:
+
+    def remove_domain(name: str) -> None:
         virsh.stop(name)
         virsh.run("undefine", name)
         journal.write("domain-removed", tag=tag, uri=virsh.uri, domain=name)
-    for path in find(virsh, tag)["volume"]:  # a guest's end may write its console's file anew
+
+    def remove_volume(path: str) -> None:
         pool, _, volume = path.partition("/")
         virsh.delete_volume(pool, volume)
-    for pool in ours["pool"]:
+
+    def remove_pool(pool: str) -> None:
         _remove_pool(virsh, pool)
         journal.write("pool-removed", tag=tag, uri=virsh.uri, pool=pool)
-    for network in ours["network"]:
+
+    def remove_network(network: str) -> None:
         if virsh.active("net-list", network):
             virsh.run("net-destroy", network)
         virsh.run("net-undefine", network)
         journal.write("network-removed", tag=tag, uri=virsh.uri, network=network)
+
+    do_all(
+        lambda: each_of(ours["domain"], remove_domain),
+        # found anew: a guest's end may write its console's file again
+        lambda: each_of(find(virsh, tag)["volume"], remove_volume),
+        lambda: each_of(ours["pool"], remove_pool),
+        lambda: each_of(ours["network"], remove_network),
+    )
 
 
 def _is_ours(virsh: Virsh, domain: str, tag: str) -> bool:

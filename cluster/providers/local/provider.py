@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -17,6 +17,7 @@ from density_study.cluster.machine.host_commands import HOST_COMMANDS, free_disk
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import do_all
 from density_study.cluster.model.host import Disk
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
@@ -116,18 +117,13 @@ class LocalProvider(Provider[Topology]):
         memory: int = describe_machine()["memory_mib"]
         return memory
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        LocalTransport(site.tag, journal).stop_tagged()
-        for path in _io_groups(site, journal):
-            io_limits.remove(path)
-        directories.remove(site, journal)
-        for door in door_left(site.tag):
-            door.unlink(missing_ok=True)
-        # A killed process may take a moment to go, and its ports with it.
-        deadline = time.monotonic() + 1.0
-        while (left := self.leftovers(site, journal)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return left
+    def destroy(self, site: Site, journal: Journal) -> None:
+        do_all(
+            LocalTransport(site.tag, journal).stop_tagged,
+            *(partial(io_limits.remove, path) for path in _io_groups(site, journal)),
+            lambda: directories.remove(site, journal),
+            *(partial(door.unlink, missing_ok=True) for door in door_left(site.tag)),
+        )
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         builds = journal.intents("build", site.tag)

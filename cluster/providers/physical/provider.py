@@ -222,17 +222,18 @@ class PhysicalProvider(Provider[Topology]):
     def memory_mib(self, topology: Topology) -> int:
         return sum(machine["memory_mib"] for machine in _describe(topology).values())
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        build = SshBuild.of(site, journal)
-        return build.destroy() if build else ()
+    def destroy(self, site: Site, journal: Journal) -> None:
+        if build := SshBuild.of(site, journal):
+            build.destroy()
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         build = SshBuild.of(site, journal)
         return build.leftovers() if build else ()
 
     def release_leases(self, tag: str, journal: Journal) -> None:
-        targets = {reach.target.host: reach.target for reach in journal.events(NodeReach)}
-        release_leases(targets.values(), tag)
+        leased = {intent.host for intent in journal.intents("lease-host", tag)}
+        reached = (reach.target for reach in journal.events(NodeReach))  # guests too
+        release_leases({one.host: one for one in reached if one.host in leased}, tag)
 
 
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:

@@ -25,10 +25,9 @@ class SimulatedProvider(Provider[Topology]):
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         clock_of(journal)
 
-    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+    def destroy(self, site: Site, journal: Journal) -> None:
         if isinstance(journal.clock, SimulatedClock):  # `study reap` goes by the real one
             journal.clock.advance(service_times()["phases_s"]["down"])
-        return ()
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         return ()

@@ -7,17 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import PurePath
+from statistics import mode
 from typing import Any
 
+from density_study.cluster.machine.processes import KILLED_WITHIN_S
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.errors import (
+    HostLostError,
+    InputError,
+    StudyError,
+    do_all,
+    each_of,
+)
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import GRACE_S, Leftovers
-from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.channel import channel, look_on_all, on_all, try_all
 from density_study.cluster.providers.ssh.fetching import fetch_folder
 from density_study.cluster.providers.ssh.host_leases import take_leases
 from density_study.cluster.providers.ssh.provisioning import provide_stacks
@@ -27,7 +36,7 @@ from density_study.cluster.providers.ssh.transport import Place
 from density_study.cluster.state.events import HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 
-_STOP_TIMEOUT_S = 90.0
+_STOP_TIMEOUT_S = KILLED_WITHIN_S + 90.0
 
 
 @dataclass(frozen=True)
@@ -108,31 +117,21 @@ class SshBuild:
             # a connection that stands has agreed on the former length of packets
             channel(target).close()
 
-    def destroy(self, remove: Callable[[str, Target], object] | None = None) -> Leftovers:
-        """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. The result lists
-        hosts that do not answer. What fails on one host does not keep the others from being cleaned up: the
-        first error is raised at the end."""
-        errors = []
-        for clean_up in (
+    def destroy(self, remove: Callable[[str, Target], object] | None = None) -> None:
+        """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. What fails on
+        one host keeps nothing else from being removed. `leftovers` lists hosts that do not answer."""
+        do_all(
             lambda: try_all(self._changed_networks, self._restore_network),
             self.stop_and_fetch_logs,
             lambda: try_all(self.hosts, remove) if remove else None,
             lambda: try_all(self._cut_hosts, self._mend),
             lambda: try_all(self.hosts, self._remove_dirs),
-        ):
-            try:
-                clean_up()
-            except StudyError as error:
-                errors.append(error)
-        left = self.leftovers()
-        if errors:
-            raise errors[0]
-        return left
+        )
 
     def stop_and_fetch_logs(self) -> None:
         """Stop the processes and fetch the logs of the hosts that answer."""
         request = ("act", "stop-tagged", [self.site.tag, GRACE_S])
-        stopped, _ = try_all(
+        stopped = try_all(
             self.hosts,
             lambda _, target: channel(target).call(*request, timeout_s=_STOP_TIMEOUT_S),
         )
@@ -144,11 +143,13 @@ class SshBuild:
                 )  # fmt: skip
         self._fetch_logs(stopped)
 
-    def leftovers(self) -> Leftovers:
-        """Processes, folders, ports and units on every host; and hosts that do not answer."""
-        found, lost = try_all(self.hosts, self._leftovers_on)
-        silent = (f"host {host} (does not answer)" for host in lost)
-        return (*chain.from_iterable(found.values()), *silent)
+    def leftovers(self, find: Callable[[str, Target], Iterable[str]] | None = None) -> Leftovers:
+        """Processes, folders, ports and units on every host, and what else `find` finds there; and hosts that
+        do not answer."""
+        return look_on_all(
+            self.hosts,
+            lambda *host: chain(self._leftovers_on(*host), find(*host) if find else ()),
+        )
 
     def _leftovers_on(self, host: str, target: Target) -> Leftovers:
         ask, tag = channel(target).act, self.site.tag
@@ -209,12 +210,13 @@ class SshBuild:
 
     def _remove_dirs(self, host: str, target: Target) -> None:
         tag, there = self.site.tag, channel(target)
-        # The build's own folder was made first, so it goes last.
-        for path in reversed(self._intended_dirs(host)):
-            self.remove_dir(host, path)
-        for copy in self.journal.intents("copy-stack", tag):
-            if copy.host == host:
-                there.call("remove_tree", copy.aside, str(self.work / "stacks"))
+        stacks = str(self.work / "stacks")
+        copies = [copy for copy in self.journal.intents("copy-stack", tag) if copy.host == host]
+        do_all(
+            # The build's own folder was made first, so it goes last.
+            *(partial(self.remove_dir, host, path) for path in reversed(self._intended_dirs(host))),
+            *(partial(there.call, "remove_tree", copy.aside, stacks) for copy in copies),
+        )
 
     def _own_folder(self, host: str, target: Target) -> None:
         """InputError if another user of the host could write to the program's folder there."""
@@ -243,32 +245,34 @@ class SshBuild:
 
 
 def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:
-    """(home, version) of the Java that all hosts have, or their Java of this feature release. InputError if
-    they differ."""
+    """(home, version) of the Java that all hosts have, or their Java of this feature release. InputError
+    names those that have another than most."""
     found = on_all(targets, lambda _, target: channel(target).act("java", feature))
-    first = next(iter(found.values()))
-    for host, java in found.items():
-        if java != first:
-            raise InputError(
-                f"Java {java['version']} in {java['home']}; another host has {first['version']} "
-                f"in {first['home']}.",
-                f"host {host!r}",
-                "install the same JDK on all hosts.",
-            )
-    return first["home"], first["version"]
+    words = {host: f"Java {java['version']} in {java['home']}" for host, java in found.items()}
+    java = found[_usual(words, "install the same JDK on all hosts.")]
+    return java["home"], java["version"]
 
 
 def same_program(targets: Mapping[str, Target], wanted: MachineProgram) -> Mapping[str, str]:
-    """The server that all hosts have, as `find_program` describes it. InputError if they differ."""
+    """The server that all hosts have, as `find_program` describes it. InputError names those that have
+    another than most."""
     asked = [list(wanted.names), wanted.package, wanted.says, wanted.since]
     found = on_all(targets, lambda _, target: channel(target).act("find-program", *asked))
-    first: Mapping[str, str] = next(iter(found.values()))
-    for host, own in found.items():
-        if own != first:
-            raise InputError(
-                f"{own['program']} is {own['name']} {own['version']}, SHA-256 {own['sha256'][:12]}; "
-                f"another host has {first['name']} {first['version']}, {first['sha256'][:12]}.",
-                f"host {host!r}",
-                "install the same package on all hosts.",
-            )
-    return first
+    words = {
+        host: f"{own['program']} is {own['name']} {own['version']}, SHA-256 {own['sha256'][:12]}"
+        for host, own in found.items()
+    }
+    program: Mapping[str, str] = found[_usual(words, "install the same package on all hosts.")]
+    return program
+
+
+def _usual(words: Mapping[str, str], remedy: str) -> str:
+    """A host that has what most have. InputError names the others."""
+    usual = mode(words.values())
+
+    def check(host: str) -> None:
+        if words[host] != usual:
+            raise InputError(f"{words[host]}; on other hosts: {usual}.", f"host {host!r}", remedy)
+
+    each_of(words, check)
+    return next(iter(words))

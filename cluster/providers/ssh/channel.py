@@ -7,18 +7,20 @@ agent. What the host answers is not trusted: see `answers`.
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import subprocess
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import wire
 from density_study.cluster.providers.ssh.agent import ERRORS
@@ -54,7 +56,9 @@ serve(requests, answers, float(silent_s))
 """The first program on the host. Only the connection keeps its streams: children inherit others."""
 _CLOSED_WITHIN_S = 2.0
 _MAX_ERROR_BYTES = 2**17
-"""More than a pipe holds: whoever wrote to it has ended."""
+"""More than a pipe holds."""
+_OF_SSH = 255
+"""Exit code of ssh for its own errors; else it is that of the remote program."""
 _FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")
 _ENDED = (OSError, EOFError, ValueError, wire.WireError)
 """What is raised where a connection is no more, or carries something else than answers."""
@@ -68,6 +72,7 @@ class Channel:
         self._lock = threading.Lock()
         self._sending = threading.Lock()  # a ping may go while an answer is awaited
         self._closed = threading.Event()
+        self._greeted = False
         self._numbers = count(1)
         remote = shlex.join([*target.environment, target.python, "-I", "-c", SERVE])
         self._ssh = subprocess.Popen(
@@ -88,6 +93,7 @@ class Channel:
                 self._answer(0)
             except wire.WireError as error:
                 raise wire.WireError(f"{error} (does a login script print something?)") from error
+        self._greeted = True
         threading.Thread(target=self._ping, daemon=True, name=f"ping {target.host}").start()
 
     def _ping(self) -> None:
@@ -180,9 +186,13 @@ class Channel:
         limit.cancel()
 
     def _lost(self, reason: str) -> HostLostError | InputError:
-        """The error, with the output of ssh. A refused key or an unknown host is bad input."""
-        error = self._errors.read(_MAX_ERROR_BYTES).decode(errors="replace").strip()[-500:]
-        if any(fatal in error for fatal in _FATAL):
+        """The error, with the output of ssh. A refused key or an unknown host is bad input: then ssh itself
+        ends, before an agent has answered. Programs of the host may print the same words."""
+        os.set_blocking(self._errors.fileno(), False)  # a jump host's ssh may still hold it
+        printed = self._errors.read(_MAX_ERROR_BYTES) or b""
+        error = printed.decode(errors="replace").strip()[-500:]
+        refused = self._ssh.returncode == _OF_SSH and not self._greeted
+        if refused and any(fatal in error for fatal in _FATAL):
             return InputError(
                 f"SSH was refused: {error.splitlines()[-1]}.",
                 str(self.target),
@@ -210,14 +220,17 @@ def raise_failure(answer: Failure, host: str, verb: str = "") -> None:
 
 
 _open: dict[Target, Channel] = {}
+_opening: defaultdict[Target, threading.Lock] = defaultdict(threading.Lock)
 
 
 def channel(target: Target) -> Channel:
-    """The process's channel to a host; opened anew if it is not, or no longer, there."""
-    known = _open.get(target)
-    if known is None or not known.open:
-        known = _open[target] = Channel(target)
-    return known
+    """The process's channel to a host; opened anew if it is not, or no longer, there. Threads share it: an
+    agent knows only the processes that it started itself."""
+    with _opening[target]:
+        known = _open.get(target)
+        if known is None or not known.open:
+            known = _open[target] = Channel(target)
+        return known
 
 
 def close_channels() -> None:
@@ -227,14 +240,14 @@ def close_channels() -> None:
 
 
 def on_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> dict[str, T]:
-    """The result of `act` for each host, all at once; raises the first error when all have ended."""
+    """The result of `act` for each host, all at once. When all have ended, it raises as `each_of`."""
     with ThreadPoolExecutor(max_workers=max(1, len(hosts))) as pool:
         begun = {host: pool.submit(act, host, target) for host, target in hosts.items()}
-    return {host: answer.result() for host, answer in begun.items()}
+    return dict(zip(begun, each_of(begun.values(), Future.result), strict=True))
 
 
-def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> tuple[dict[str, T], list[str]]:
-    """The same; hosts that do not answer are named instead."""
+def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> dict[str, T]:
+    """The same for the hosts that answer."""
 
     def tried(host: str, target: A) -> T | HostLostError:
         try:
@@ -243,6 +256,18 @@ def try_all(hosts: Mapping[str, A], act: Callable[[str, A], T]) -> tuple[dict[st
             return error
 
     answers = on_all(hosts, tried)
-    lost = [host for host, answer in answers.items() if isinstance(answer, HostLostError)]
-    found = {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
-    return found, lost
+    return {h: a for h, a in answers.items() if not isinstance(a, HostLostError)}
+
+
+def look_on_all(hosts: Mapping[str, A], look: Callable[[str, A], Iterable[str]]) -> tuple[str, ...]:
+    """What `look` finds on each host. A host on which nothing can be looked at is named instead."""
+
+    def looked(host: str, target: A) -> Iterable[str]:
+        try:
+            return tuple(look(host, target))
+        except HostLostError:
+            return (f"host {host} (does not answer)",)
+        except StudyError as error:
+            return (f"host {host} (unknown: {error.what.rstrip('.')})",)
+
+    return tuple(chain.from_iterable(on_all(hosts, looked).values()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -70,8 +71,10 @@ def fetch(target: Target, path: PurePath | str, to: Path, left: Allowance | None
 def fetch_folder(
     target: Target, folder: PurePath, to: Path, wanted: Callable[[str], bool] = bool
 ) -> None:
-    """Copy to the folder `to` the regular files below `folder` whose names are `wanted`."""
+    """Copy to the folder `to` the regular files below `folder` whose names are `wanted`, and that are still
+    there: logs are rotated meanwhile."""
     left = Allowance(target)
     for name in channel(target).call("files", str(folder)):
         if wanted(name):
-            fetch(target, folder / name, to / name, left)
+            with suppress(FileNotFoundError):
+                fetch(target, folder / name, to / name, left)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 
-from density_study.cluster.model.errors import HostBusyError, HostLostError, InputError
+from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.model.host import Target
-from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.providers.ssh.channel import channel, try_all
 from density_study.cluster.state.events import RunOpened
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner, here, judge
@@ -31,11 +30,9 @@ def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None
             raise busy(hosts[host], held)
 
 
-def release_leases(targets: Iterable[Target], tag: str) -> None:
+def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
     """Release the hosts that answer; on the others the lease expires."""
-    for target in targets:
-        with suppress(HostLostError):
-            channel(target).call("release_lease", str(target.work), tag)
+    try_all(hosts, lambda _, target: channel(target).call("release_lease", str(target.work), tag))
 
 
 def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from density_study.cluster.machine.as_root import INSTALLED
-from density_study.cluster.model.errors import HostLostError, InputError
+from density_study.cluster.model.errors import HostLostError, InputError, each_of
 from density_study.cluster.model.host import PYTHON as OWN_PYTHON
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
@@ -113,7 +113,8 @@ def check_programs(machines: Sequence[Requirements]) -> None:
     A host that refuses the login is skipped: the next connection reports why.
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
-        answers = list(pool.map(_missing, machines))
+        begun = [pool.submit(_missing, machine) for machine in machines]
+    answers = each_of(begun, Future.result)
     lacking, installs, rules = [], [], []
     elsewhere: dict[str, list[str]] = {}
     for machine, needs in zip(machines, answers, strict=True):

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
+from density_study.cluster.machine.processes import KILLED_WITHIN_S
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.topology import Node
@@ -18,7 +19,7 @@ from density_study.cluster.providers.ssh.fetching import fetch, fetch_folder
 from density_study.cluster.providers.ssh.toolkit import TOOLKIT
 from density_study.cluster.state.journal import Journal
 
-_STOP_MARGIN_S = 30.0
+_STOP_MARGIN_S = KILLED_WITHIN_S + 30.0
 
 
 @dataclass(frozen=True)

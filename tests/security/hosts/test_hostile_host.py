@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, StudyError
-from density_study.cluster.model.host import Disk, Host, Login
+from density_study.cluster.model.errors import HostLostError, SeveralError, StudyError
+from density_study.cluster.model.host import Disk, Host, Login, Target
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
@@ -140,6 +141,23 @@ def test_a_file_without_an_end_is_cut_off(
     assert everything(tmp_path, but="bin") == []
 
 
+def test_a_file_that_goes_while_its_folder_is_copied_hides_no_other(
+    told: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Logs are rotated."""
+    copy = fetching.fetch
+
+    def fetch(target: Target, path: PurePath, *rest: Any) -> None:
+        if path.name == "a.log.1":
+            raise FileNotFoundError(path)
+        copy(target, path, *rest)
+
+    monkeypatch.setattr(fetching, "fetch", fetch)
+    told({"files": say(["a.log.1", "b.log"]), "read": say("ZXZpbA==")})
+    fetching.fetch_folder(TARGET, PurePath("/logs"), tmp_path / "logs")
+    assert everything(tmp_path / "logs") == ["b.log"]
+
+
 def test_a_slow_file_is_cut_off(told: Tell, tmp_path: Path) -> None:
     told({"read": {"file": True}})
     with pytest.raises(StudyError, match="not sent everything within"):
@@ -161,7 +179,8 @@ def test_logs_without_an_end_do_not_prevent_the_removal(
     monkeypatch.setattr(fetching, "MAX_FILE_MIB", 4)
     build = build_on(tmp_path)
     told({**HONEST, "files": say(["w1/datanode.log"]), "read": {"file": True}})
-    assert build.destroy() == ()
+    build.destroy()
+    assert build.leftovers() == ()
     lines = [line for line in build.journal.read() if line["event"] == "logs-lost"]
     assert "'h1'" in lines[0]["message"] and everything(build.site.root) in (
         [],
@@ -172,13 +191,19 @@ def test_logs_without_an_end_do_not_prevent_the_removal(
 def test_an_error_of_one_host_does_not_keep_others_from_being_cleaned_up(
     told: Tell, tmp_path: Path
 ) -> None:
-    build = build_on(tmp_path)
+    build = build_on(tmp_path, "h1", "h2")
     failed = {"say": {"error": "StudyError", "what": "no.", "where": "here", "remedy": "none."}}
     told({**HONEST, "stop-tagged": failed})
-    with pytest.raises(StudyError, match="no"):
+    with pytest.raises(SeveralError) as caught:
         build.destroy()
+    assert [fault.where for fault in caught.value.faults] == ["host 'h1', here", "host 'h2', here"]
     removed = [line for line in build.journal.read() if line["event"] == "dir-removed"]
-    assert [line["host"] for line in removed] == ["h1"]
+    assert sorted(line["host"] for line in removed) == ["h1", "h1", "h2", "h2"]
+    told({**HONEST, "remove-dir": failed})
+    with pytest.raises(SeveralError, match="2 faults"):
+        build.destroy()
+    told({**HONEST, "units": failed})
+    assert build.leftovers() == ("host h1 (unknown: no)", "host h2 (unknown: no)")
 
 
 HONEST = {"stop-tagged": say([]), "files": say([]), "remove-dir": say(True), "tagged": say([]),
@@ -208,7 +233,8 @@ def test_tear_down_goes_on_past_a_host_that_lies(
 ) -> None:
     build = build_on(tmp_path)
     told({**HONEST, **lies})
-    left = build.destroy()
+    build.destroy()
+    left = build.leftovers()
     assert left == () or left == ("host h1 (does not answer)",)
     assert everything(build.site.root) == []
 
@@ -247,9 +273,10 @@ def test_a_preflight_names_the_host_that_lies(name: str, told: Tell) -> None:
 def test_programs_are_asked_of_a_host_that_prints_for_ever(ssh: Path) -> None:
     ssh.write_text("#!/bin/sh\nexec yes\n")
     ssh.chmod(0o755)
-    with at_most(32), pytest.raises(HostLostError, match="prints without end") as caught:
-        check_programs([Requirements("h1", TARGET, (PYTHON,))])
-    assert "'h1'" in caught.value.where
+    both = TARGET, replace(TARGET, host="h2")
+    with at_most(32), pytest.raises(SeveralError, match="prints without end") as caught:
+        check_programs([Requirements(target.host, target, (PYTHON,)) for target in both])
+    assert [str(fault.where) for fault in caught.value.faults] == list(map(str, both))
 
 
 def test_programs_are_asked_of_a_host_that_prints_no_text(ssh: Path) -> None:
@@ -273,11 +300,14 @@ def transport(folder: Path) -> SshTransport:
     return SshTransport(site, Journal(folder / "journal.jsonl"), lambda: place)
 
 
-def build_on(folder: Path) -> SshBuild:
+def build_on(folder: Path, *hosts: str) -> SshBuild:
     site = Site(folder / "runs" / "s" / "r" / "builds" / "b1", "s/r/b1")
     journal = Journal(folder / "journal.jsonl")
-    journal.record(NodeReach(tag=site.tag, node="w1", target=TARGET))
-    journal.intend("make-dir", site.tag, host="h1", path="/work/x")
+    for number, host in enumerate(hosts or ["h1"], 1):
+        target = replace(TARGET, host=host)
+        journal.record(NodeReach(tag=site.tag, node=f"w{number}", target=target))
+        for path in ("/work/x", "/work/y"):
+            journal.intend("make-dir", site.tag, host=host, path=path)
     return SshBuild.known(site, journal)
 
 

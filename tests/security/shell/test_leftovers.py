@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle import abandoned
 from density_study.cluster.state import scratch as module
-from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.runtime import VARIABLE, runtime_dir
 from density_study.cluster.state.scratch import SPARK, scratch, sweep
 from density_study.dags.stages import study_stages
 
@@ -65,11 +66,37 @@ def test_reap_removes_it_too_and_a_dry_run_does_not(
         alive.bind(str(own / "net-111111111111"))
         alive.listen()
         killed.close()
-        study_stages.reap(tmp_path / "runs", dry_run=True)
+        (planned,) = study_stages.reap(tmp_path / "runs", dry_run=True).abandoned
         assert held.exists() and all(folder.exists() for folder in left)
-        study_stages.reap(tmp_path / "runs", dry_run=False)
+        (removed,) = study_stages.reap(tmp_path / "runs", dry_run=False).abandoned
+        assert study_stages.reap(tmp_path / "runs", dry_run=False).abandoned == ()
     assert not held.exists() and not any(folder.parent.exists() for folder in left)
     assert [door.name for door in own.glob("net-*")] == ["net-111111111111"]
+    named = {str(path) for path in (held, own / "net-000000000000", *(one.parent for one in left))}
+    assert set(planned.removed) == set(removed.removed) == named
+    assert "would remove" in str(planned) and "would" not in str(removed)
+
+
+def test_what_earlier_versions_left_is_removed_once_it_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(own := tmp_path / "runtime"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "runs" / "study" / ".removed" / "r1").mkdir(parents=True)
+    own.mkdir(mode=0o700)
+    used, new, gone = (own / f"virsh-ssh-{digit * 16}" for digit in "123")
+    lasting = [own / "lease.json", own / "conf-mine", used, new]
+    for path in (*lasting, gone):
+        path.write_text("x")
+    (own / "stacks-ab12_xyz").mkdir()
+    for path in set(own.iterdir()) - {new}:
+        os.utime(path, (1.0, 1.0))
+    sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen([*sleeps, f"--connect=qemu+ssh://h/system?command={used}"]) as virsh:
+        (removed,) = abandoned.sweep_abandoned(tmp_path / "runs", dry_run=False)
+        virsh.kill()
+    assert sorted(own.iterdir()) == sorted(lasting)
+    assert str(gone) in removed.removed and len(removed.removed) == 3
 
 
 def test_links_files_and_folders_of_other_users_are_left_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -25,6 +26,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.dags.stages.comparison import comparison_lines
 from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
+from tests.support.summary_factory import eight_repetitions
 from tests.support.variants import dfsio, noisy, ycsb
 
 
@@ -370,6 +372,31 @@ def test_what_a_repetition_has_in_common_is_no_noise_of_a_pair() -> None:
     lost = variants[0].model_copy(update={"metrics": ()}), variants[1]
     of = {"test_cases": lost, "repetitions": 200}
     assert spread_within_repetitions([nightly(1).model_copy(update=of)]) is None
+
+
+@pytest.mark.parametrize(
+    ("why", "hindrance"),
+    (
+        ("measured, not tested: no question of the study asks for it", "none"),
+        (
+            "measured, not tested: no question of the study asks for it; an outlying build (30%) makes",
+            "none",
+        ),
+        ("measured, not tested: no question of the study asks for it; process groups", "unknown"),
+        ("not comparable: the variants' disclosures differ in machine", "incomparable"),
+    ),
+)
+def test_what_hindered_a_comparison_of_an_earlier_version_is_in_its_reason(
+    tmp_path: Path, why: str, hindrance: str
+) -> None:
+    root = write_run(tmp_path, eight_repetitions())
+    path = root / "report" / "summary.json"
+    value = json.loads(path.read_text())
+    for one in value["findings"]:
+        del one["hindrance"]
+        one["why"] = why
+    path.write_text(json.dumps(value))
+    assert {one.hindrance for one in read_summary(root).findings} == {hindrance}
 
 
 def test_a_run_without_numbers_of_this_version_is_refused_with_a_remedy(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from density_study.analysis.answers import answers
 from density_study.analysis.findings import Evidence, effects, findings
 from density_study.analysis.findings.decide import BLOCK_TEST, VARIANTS_TEST, decide
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
@@ -55,6 +56,73 @@ def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> Non
     assert decided.low <= decided.effect <= decided.high
     assert decided.p_adjusted is not None and decided.detectable is not None
     assert decided.n == (8, 8) and decided.rule == rule.words
+
+
+@pytest.mark.parametrize(
+    ("rule", "ratio", "excluded"),
+    (
+        (RISES, 1.0, 1.2),
+        (Rule(high=1.0), 1.0, 1 / 1.2),
+        (Rule(high=1.0, expected=0.99), 1.0, None),  # inside the interval
+        (Rule(low=1.5), 1.45, 1.8),
+        (Rule(high=1.05), 1.05, None),  # no difference is expected
+        (Rule(high=1.05, expected=1.0), 1.05, None),
+        (SIMILAR, 1.25, None),
+        (RISES, 1.3, None),  # decided
+    ),
+)
+def test_an_undecided_comparison_names_the_effect_that_its_interval_excludes(
+    rule: Rule, ratio: float, excluded: float | None
+) -> None:
+    first, later = noisy(100.0, seed=1), noisy(100.0 * ratio, seed=2)
+    found = _one(_question(rule, first, later))
+    assert found.excluded == (excluded and pytest.approx(excluded))
+    words = (
+        excluded
+        and f"; the effect that it was planned for, a ratio of {digits(excluded)}, is excluded"
+    )
+    (answer,) = answers([found])  # an agent reads it too
+    for why in (found.why, answer.why):
+        assert why.endswith(words) if words else "excluded" not in why
+    for hindered in ({"obstacles": ("emulated",)}, {"main": False}):
+        assert _one(_question(rule, first, later, **hindered)).excluded is None
+
+
+@pytest.mark.parametrize("outlier", (1.0, 0.7))
+@pytest.mark.parametrize(
+    ("hindered", "hindrance"),
+    (
+        ({}, "none"),
+        ({"obstacles": ("measured, not tested",)}, "obstacle"),
+        ({"refused": ("machine.kernel",)}, "incomparable"),
+        ({"withheld": ("builds that never recovered",)}, "incomparable"),
+    ),
+)
+def test_an_agent_gets_intervals_of_what_nothing_hinders(
+    hindered: dict[str, object], hindrance: str, outlier: float
+) -> None:
+    later = [*noisy(100.0, 7, 0.02, seed=2), 100.0 * outlier]
+    for main in (True, False):
+        found = _one(_question(RISES, noisy(100.0, 8, 0.02, seed=1), later, main=main, **hindered))
+        (answer,) = answers([found])
+        assert found.hindrance == hindrance
+        assert (answer.low is not None) == (hindrance == "none")
+
+
+@pytest.mark.parametrize(
+    ("rule", "ratio", "words"),
+    (
+        (RISES, 1.0, "the difference may be due to chance"),
+        (Rule(low=1.5), 1.45, "that the ratio is not above 1.5 may be due to chance"),
+        (Rule(high=1.5), 1.45, "that the ratio is below 1.5 may be due to chance"),
+        (SIMILAR, 1.25, "that the ratio is not 0.8 to 1.25 may be due to chance"),
+    ),
+)
+def test_a_clear_difference_near_another_bound_is_not_called_chance(
+    rule: Rule, ratio: float, words: str
+) -> None:
+    found = _one(_question(rule, noisy(100.0, seed=1), noisy(100.0 * ratio, seed=2)))
+    assert found.why.startswith(f"{words}: interval")
 
 
 def test_few_units_are_points() -> None:

@@ -288,6 +288,15 @@ def test_a_report_in_another_format_is_the_only_standard_output(
         assert result.stdout_bytes.decode() == FORMATS[form](one_block())
 
 
+def test_a_report_on_the_terminal_says_what_is_not_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "summary.json").write_text(one_block().model_dump_json())
+    console.print_report(tmp_path)
+    assert " ".join(str(one_block().undecided).split()) in " ".join(capsys.readouterr().out.split())
+
+
 def test_options_of_the_analysis_repeat_it(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = open_run(spec, owner=Owner.of_process(os.getpid()))
     (run.root / "report").mkdir()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from density_study.cluster.state.events import TableNotCopied
+from density_study.cluster.state.scratch import SPARK
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.execution.opening import open_run
 from tests.support.made_runs.command import printed, spec, study
@@ -38,10 +40,18 @@ def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:
     assert "note     load_once: the table" in study("status", run.root.name)
 
 
-def test_nothing_to_reap(spec: Path) -> None:
+def test_nothing_to_reap(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert printed("reap", "--dry-run") == {
-        "dry_run": True, "reaped": [], "left_alone": [], "failed": []
+        "dry_run": True, "reaped": [], "left_alone": [], "failed": [],
+        "abandoned": [],
     }  # fmt: skip
+    (dead := tmp_path / f"{SPARK}x").mkdir()
+    (planned,) = printed("reap", "--dry-run")["abandoned"]
+    assert planned["removed"] == [str(dead)] and dead.exists()
+    shown = study("reap")
+    assert "killed processes: removed" in shown and str(dead) in shown, shown
+    assert study("reap") == "Nothing to remove.\n"
 
 
 @pytest.mark.slow

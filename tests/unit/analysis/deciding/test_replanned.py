@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import sqrt
 from pathlib import Path
@@ -12,21 +13,22 @@ import pytest
 from scipy import special
 
 from density_study.analysis.findings.answered import evidence_of, last_needed
+from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.noise_seen import Measured, noise_of_questions
-from density_study.analysis.findings.question_power import (
-    PlannedQuestion,
-    asked_of_plan,
-    questions_of,
-)
+from density_study.analysis.findings.question import RISES, Question
+from density_study.analysis.findings.question_power import asked_of_plan, questions_of
 from density_study.analysis.statistics.looks import Looks
+from density_study.analysis.statistics.power import ALPHA
 from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study_file import StudyFile, parse_study
 from tests.support.made_runs.answered import STUDY, measured
+from tests.support.step_down import rejected
 
 PLANNED, MOST = 8, 32
 RESERVE = STUDY.replace("at_most: 8", f"planned: {PLANNED}, at_most: {MOST}")
 NOISE = 0.03
+TIMES = 5000
 
 
 @pytest.fixture
@@ -98,39 +100,75 @@ def test_what_a_person_wrote_stays(tmp_path: Path) -> None:
 
 
 def claims(
-    rng: np.random.Generator, planned: tuple[StudyFile, Plan], noise: float, shared: bool
+    rng: np.random.Generator,
+    planned: tuple[StudyFile, Plan],
+    noise: float,
+    ratios: Sequence[float] = (1.0,),
+    common: float = 0.0,
+    shared: bool = True,
 ) -> float:
-    """Share of comparisons without an effect that claim one at any look. `shared`: looks share the error."""
+    """Share of reports that claim, at any look, a comparison without an effect. `ratios`: the true ones, each
+    of a question that leaves once it is decided. `common`: the share of noise that all comparisons have in
+    common. `shared`: looks share the error."""
     file, plan = planned
-    questions: tuple[PlannedQuestion, ...] = questions_of(file.study, plan)[:1]
+    (one, *_) = questions_of(file.study, plan)
+    of = len(ratios)
+    questions = [replace(one, name=str(at), of=of) for at in range(of)]
 
     @cache
     def last_by(thousandths: int) -> int:
-        found = {questions[0].name: Measured(thousandths / 1000, 0.0, 1.0)}
+        found = {each.name: Measured(thousandths / 1000, 0.0, 1.0) for each in questions}
         return last_needed(questions, found, plan, MOST) or PLANNED
 
-    times = 20_000
-    shifts = sqrt(2) * noise * rng.standard_normal((times, MOST))
-    pilots = np.round(1000 * shifts[:, :5].std(axis=1, ddof=1) / sqrt(2)).astype(int)
-    ends = np.array([last_by(max(1, int(one))) for one in pilots])
+    same, own = rng.standard_normal((TIMES, 1, MOST)), rng.standard_normal((TIMES, of, MOST))
+    shifts = sqrt(2) * noise * (sqrt(common) * same + sqrt(1 - common) * own)
+    shifts += np.log(ratios)[:, None]
+    # the noisiest question needs the most repetitions
+    pilots = np.round(1000 * shifts[:, :, :5].std(axis=2, ddof=1).max(axis=1) / sqrt(2))
+    ends = np.array([last_by(max(1, int(pilot))) for pilot in pilots])
     assert len(set(ends)) > 5, "the noise decides"
-    claimed = np.zeros(times, dtype=bool)
+    left = np.zeros((TIMES, of), dtype=bool)
+    kept, best = np.ones((TIMES, of)), np.ones((2, TIMES, of))
+    at_look = np.full((TIMES, of), MOST)
     for n in range(5, MOST + 1):
-        t = shifts[:, :n].mean(axis=1) / (shifts[:, :n].std(axis=1, ddof=1) / sqrt(n))
-        p = 2 * special.stdtr(n - 1, -np.abs(t))
-        shares = np.array([Looks(5, int(end)).share(n) for end in ends]) if shared else 1.0
-        claimed |= (p <= 0.05 * shares) & (n <= ends)
-    return float(claimed.mean())
+        going = (n <= ends)[:, None] & ~left
+        shares = np.array([Looks(5, int(end)).share(n) for end in ends])[:, None] if shared else 1.0
+        t = shifts[:, :, :n].mean(axis=2) / (shifts[:, :, :n].std(axis=2, ddof=1) / sqrt(n))
+        now = 2 * special.stdtr(n - 1, -np.abs(t)) / shares
+        for side, above in enumerate((t > 0, t <= 0)):  # the looks that support the same verdict
+            best[side] = np.where(above, np.minimum(best[side], now), best[side])
+        kept = np.where(going, np.where(t > 0, *best), kept)
+        at_look = np.where(going, n, at_look)
+        left |= going & (now <= ALPHA) & rejected(kept, ALPHA / np.arange(of, 0, -1))
+    if shared:
+        for at in range(20):
+            asked = [
+                question(tuple(np.exp(shifts[at, k, : at_look[at, k]])), str(k)) for k in range(of)
+            ]
+            found = decide(asked, int(ends[at]), looks=Looks(5, int(ends[at])))
+            assert [each.is_decided for each in found] == left[at].tolist()
+    return float(left[:, np.array(ratios) == 1.0].any(axis=1).mean())
+
+
+def question(later: Sequence[float], name: str) -> Question:
+    return Question(
+        id=name, family=name, subject=name, measure="throughput", variants="2 over 1", rule=RISES,
+        first=(1.0,) * len(later), later=tuple(later), blocks=len(later),
+    )  # fmt: skip
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", (0.05, 0.08, 0.12, 0.2))
-def test_with_repetitions_by_the_noise_at_most_5_of_100_comparisons_claim_nothing_true(
-    planned: tuple[StudyFile, Plan], noise: float
+@pytest.mark.parametrize(
+    ("ratios", "common"),
+    (((1.0,), 0.0), ((1.0, 1.0, 1.0), 0.0), ((1.3, 1.0, 1.0), 0.9), ((1.3, 1.0, 1.0, 1.0), 0.0)),
+)
+def test_with_repetitions_by_the_noise_at_most_5_of_100_reports_claim_nothing_true(
+    planned: tuple[StudyFile, Plan], ratios: Sequence[float], common: float, noise: float
 ) -> None:
-    """20,000 comparisons each; 5 % and two standard errors."""
-    found = claims(np.random.default_rng(17), planned, noise, shared=True)
-    assert 0.005 < found <= 0.05 + 2 * sqrt(0.05 * 0.95 / 20_000)
+    """5,000 reports each; 5 % and two standard errors."""
+    found = claims(np.random.default_rng(17), planned, noise, ratios, common)
+    assert 0.005 < found <= ALPHA + 2 * sqrt(ALPHA * (1 - ALPHA) / TIMES)
 
 
 @pytest.mark.thorough

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, log
+from math import inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -13,13 +14,16 @@ from density_study.analysis.findings.precision import looks, path, reach
 from density_study.analysis.findings.question import RISES, SIMILAR, Question
 from density_study.analysis.statistics.difference import difference
 from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.statistics.power import ALPHA
 from density_study.analysis.statistics.sequential import (
     paired_logs,
+    sequence_errors,
     sequence_interval,
     sequence_mean,
     sequence_p,
     sequence_ratio,
 )
+from tests.support.step_down import rejected
 
 FIRST, MOST = 5, 30
 REPEATS = 600
@@ -67,19 +71,30 @@ def test_a_t_interval_at_every_look_would_miss_it() -> None:
     assert covered / 200 < 0.9
 
 
-@pytest.mark.slow
-def test_at_most_5_of_100_studies_claim_a_difference_that_is_not_there() -> None:
-    """Studies of three equal comparisons, ended as soon as any look makes a claim."""
-    rng = np.random.default_rng(11)
-    false = 0
-    for _ in range(200):
-        pairs = [variants(rng) for _ in "abc"]
-        for n in range(FIRST, MOST + 1):
-            asked = [question(a[:n], b[:n], str(k)) for k, (a, b) in enumerate(pairs)]
-            if any(one.verdict != "inconclusive" for one in decide(asked, n, sequential=True)):
-                false += 1
-                break
-    assert false / 200 <= 0.05
+@pytest.mark.thorough
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("ratios", ((1.0, 1.0, 1.0), (1.3, 1.0, 1.0)))
+def test_at_most_5_of_100_studies_claim_a_difference_that_is_not_there(
+    ratios: Sequence[float], noise: str
+) -> None:
+    """10,000 studies of three comparisons, of which any look may make a claim: whenever `until` ends the
+    repetitions. 5 % and two standard errors."""
+    rng, times, of = np.random.default_rng(11), 10_000, len(ratios)
+    shifts = np.log(ratios)[:, None] + (
+        NOISES[noise](rng, (times, of, MOST)) - NOISES[noise](rng, (times, of, MOST))
+    )
+    false = np.zeros(times, dtype=bool)
+    for n in range(FIRST, MOST + 1):
+        t = shifts[:, :, :n].mean(axis=2) / (shifts[:, :, :n].std(axis=2, ddof=1) / sqrt(n))
+        limits = [-sequence_errors(n, ALPHA / left) for left in range(of, 0, -1)]
+        claimed = rejected(-np.abs(t), limits)
+        false |= claimed[:, np.array(ratios) == 1.0].any(axis=1)
+    for at in range(50):
+        logs = np.exp(shifts[at])
+        asked = [question(np.ones(MOST), later, str(k)) for k, later in enumerate(logs)]
+        found = decide(asked, MOST, sequential=True)
+        assert [one.is_decided for one in found] == claimed[at].tolist()
+    assert false.mean() <= ALPHA + 2 * sqrt(ALPHA * (1 - ALPHA) / times)
 
 
 @pytest.mark.thorough

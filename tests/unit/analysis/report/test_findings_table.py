@@ -7,8 +7,10 @@ import pytest
 from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.findings.decide import BLOCK_TEST
 from density_study.analysis.report.charts.findings_table import findings_table, probability
-from density_study.analysis.report.formats import MISSES, as_markdown
-from density_study.analysis.summary.summary import verdict_words
+from density_study.analysis.report.formats import as_markdown
+from density_study.analysis.report.page import render
+from density_study.analysis.summary.summary import MISSES, verdict_words
+from density_study.dags.cli.agents.server import INSTRUCTIONS
 from tests.support.summary_factory import eight_repetitions, one_block
 
 
@@ -18,7 +20,9 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
     headers = [column.header for column in table.columns]
     told = [one for one in summary.findings if not is_whole(one) or can_judge(one)]
     assert len(table.rows) == len(told) == len(table.claims) > 0
-    assert "measured" in table.claims and MISSES in as_markdown(summary)
+    assert "measured" in table.claims
+    for face in (as_markdown(summary), render(summary), INSTRUCTIONS):
+        assert MISSES in face
     for finding, row in zip(told, table.rows, strict=True):
         cells = dict(zip(headers, row, strict=True))
         assert (cells["Finding"], cells["Verdict"]) == (

@@ -19,6 +19,10 @@ def _test_cases(builds: int, growth: float = 1.0) -> tuple[TestCaseSummary, ...]
     return tuple(ycsb("load", vms, ops_s=ops_s) for vms, ops_s in rates.items())
 
 
+def _noisy(builds: int) -> tuple[TestCaseSummary, ...]:
+    return tuple(ycsb("load", vms, ops_s=noisy(100.0, builds, 0.3, seed=vms)) for vms in (1, 2))
+
+
 def _line(
     test_cases: tuple[TestCaseSummary, ...],
     repetitions: int,
@@ -83,6 +87,16 @@ def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
     more = int(line.split("--add-repetitions ")[1].split("`")[0])
     assert 14 <= 8 + more <= 40  # a quarter of the variance takes about four times the builds
     assert f"about {more} h" in line
+
+
+def test_an_excluded_effect_is_named() -> None:
+    line = str(_line(_test_cases(8), 8))
+    assert line.endswith(". The effect planned for, a ratio of 1.20, is excluded.")
+    wide = (*_test_cases(8), *(one.model_copy(update={"test_case": "other"}) for one in _noisy(8)))
+    assert str(_line(wide, 8)).endswith(
+        ". The effect planned for, a ratio of 1.20, is excluded in 1 of them."
+    )
+    assert "excluded" not in str(_line(_test_cases(1), 1))
 
 
 def test_variants_without_a_valid_trial_and_unequal_builds_are_named() -> None:

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from density_study.cluster.lifecycle import tear_down
 from density_study.cluster.lifecycle.quiet_hosts import not_put_back, put_back
+from density_study.cluster.machine import directories
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import (
+    FaultsError,
     HostLostError,
     InputError,
     SeveralError,
     TearDownError,
+    do_all,
 )
 from density_study.cluster.model.host import Target
-from density_study.cluster.providers.ssh import acting
-from density_study.cluster.state.events import BuildDestroyed, Event, HostReach, QuietOver
+from density_study.cluster.providers.physical.provider import PhysicalProvider
+from density_study.cluster.providers.ssh import acting, build, host_leases
+from density_study.cluster.providers.ssh.channel import look_on_all, on_all, try_all
+from density_study.cluster.state.events import (
+    BuildDestroyed,
+    Event,
+    HostReach,
+    NodeReach,
+    QuietOver,
+)
 from density_study.cluster.state.journal import Journal
 
 SITE = Site(Path("/nonexistent/b1"), "s/r/b1")
@@ -36,8 +50,7 @@ class Hosts:
         self.lost: set[str] = set()
         monkeypatch.setattr(acting, "channel", lambda target: SimpleNamespace(act=self.of(target)))
         for name in ("h1", "h2"):
-            target = Target(name, "192.0.2.1", 22, "me", "/known_hosts")
-            journal.record(HostReach(tag=SITE.tag, node=name, target=target))
+            journal.record(HostReach(tag=SITE.tag, node=name, target=target(name)))
             journal.intend("quiet-host", SITE.tag, host=name, former={"/x": "1"}, via="ssh")
 
     def of(self, target: Target) -> Any:
@@ -48,6 +61,16 @@ class Hosts:
             return ["/x"] if name == "noise-changed" else None
 
         return run
+
+
+def target(host: str) -> Target:
+    return Target(host, "192.0.2.1", 22, "me", "/known_hosts")
+
+
+def fake_provider(destroyed: list[str], left: tuple[str, ...] = ()) -> Any:
+    return SimpleNamespace(
+        destroy=lambda *_: destroyed.append("daemons"), leftovers=lambda *_: left
+    )
 
 
 def test_a_lost_host_keeps_no_other_from_being_put_back(
@@ -70,7 +93,7 @@ def test_a_lost_host_keeps_the_build_from_nothing_but_its_proof(
     hosts, destroyed = Hosts(monkeypatch, journal), []
     hosts.lost = {"h1"}
     journal.intend("build", SITE.tag, build="b1", provider="local")
-    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
+    provider = fake_provider(destroyed)
     monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
     with pytest.raises(HostLostError):
         tear_down.tear_down(SITE, journal)
@@ -110,7 +133,7 @@ def test_lost_hosts_and_what_is_left_are_named_together(
     journal = Journal(tmp_path / "journal.jsonl")
     Hosts(monkeypatch, journal).lost = {"h1", "h2"}
     journal.intend("build", SITE.tag, build="b1", provider="local")
-    provider = SimpleNamespace(destroy=lambda *_: ("process 7",))
+    provider = fake_provider([], ("process 7",))
     monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
     with pytest.raises(SeveralError) as caught:
         tear_down.tear_down(SITE, journal)
@@ -134,9 +157,106 @@ def test_a_full_disk_keeps_no_daemon_running(
 
     journal.intend("build", SITE.tag, build="b1", provider="local")
     monkeypatch.setattr(Journal, "record", full)
-    provider = SimpleNamespace(destroy=lambda *_: destroyed.append("daemons"))
+    provider = fake_provider(destroyed)
     monkeypatch.setattr(tear_down, "provider_named", lambda _: provider)
     with pytest.raises(OSError, match="No space left"):
         tear_down.tear_down(SITE, journal)
     assert destroyed == ["daemons"] and not journal.events(BuildDestroyed)
     assert sorted(hosts.asked) == [("h1", "restore-noise"), ("h2", "restore-noise")]
+
+
+def test_a_provider_that_fails_keeps_no_other_from_removing_and_hides_nothing_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, destroyed = Journal(tmp_path / "journal.jsonl"), list[str]()
+    for name in ("existing", "local"):
+        journal.intend("build", SITE.tag, build="b1", provider=name)
+    failing = SimpleNamespace(destroy=refuse, leftovers=lambda *_: ("process 7",))
+    providers = {"existing": failing, "local": fake_provider(destroyed)}
+    monkeypatch.setattr(tear_down, "provider_named", providers.get)
+    with pytest.raises(SeveralError, match=r"host h1.*process 7"):
+        tear_down.tear_down(SITE, journal)
+    assert destroyed == ["daemons"]
+
+
+@pytest.mark.parametrize("act", [on_all, try_all])
+def test_every_host_with_a_fault_is_named_once(act: Any) -> None:
+    def fail(host: str, twice: bool) -> None:
+        acts = [partial(refuse, host)] * (2 if twice else 1)
+        do_all(*acts)
+
+    with pytest.raises(FaultsError) as caught:
+        act({"h1": True, "h2": False}, fail)
+    assert [fault.where for fault in caught.value.faults] == ["host h1", "host h2"]
+
+
+def test_a_host_that_refuses_hides_nothing_of_the_others() -> None:
+    """Like one that was installed anew, with another key."""
+    silent = HostLostError("gone.", "h3", "look at it.")
+    looks = {"h1": refuse, "h2": lambda: ["/data"], "h3": Mock(side_effect=silent)}
+    assert look_on_all(looks, lambda _, look: look()) == (
+        "host h1 (unknown: SSH was refused)", "/data", "host h3 (does not answer)"
+    )  # fmt: skip
+
+
+def test_a_host_that_refuses_keeps_no_lease_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = []
+
+    def call(verb: str, work: str, tag: str) -> None:
+        if not released:
+            released.append("h1")
+            refuse()
+        released.append(verb)
+
+    monkeypatch.setattr(host_leases, "channel", lambda _: SimpleNamespace(call=call))
+    targets = {name: target(name) for name in ("h1", "h2")}
+    with pytest.raises(InputError, match="SSH was refused"):
+        host_leases.release_leases(targets, "s/r")
+    assert released == ["h1", "release_lease"]
+
+
+def test_guests_that_are_gone_are_not_asked_for_leases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run with guests and their control variant: at the address of a guest may be another machine now."""
+    journal, asked = Journal(tmp_path / "journal.jsonl"), list[str]()
+    for name in ("guest", "h1"):
+        journal.record(NodeReach(tag=SITE.tag, node=name, target=target(name)))
+    journal.intend("lease-host", "s/r", host="h1")
+    monkeypatch.setattr(host_leases, "try_all", lambda hosts, _: asked.extend(hosts))
+    PhysicalProvider().release_leases("s/r", journal)
+    assert asked == ["h1"]
+
+
+def test_hosts_with_another_java_than_most_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    java = {"h1": "21", "h2": "17", "h3": "17", "h4": "17", "h5": "21"}
+    answers = {host: {"home": "/jdk", "version": version} for host, version in java.items()}
+    monkeypatch.setattr(build, "on_all", lambda *_: answers)
+    with pytest.raises(FaultsError, match="Java 21 in /jdk; on other hosts: Java 17") as caught:
+        build.same_java({})
+    assert [fault.where for fault in caught.value.faults] == ["host 'h1'", "host 'h5'"]
+
+
+def test_a_failed_disk_keeps_the_folders_of_the_others_from_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, exists = Journal(tmp_path / "journal.jsonl"), Path.exists
+
+    def failing(path: Path) -> bool:
+        if "bad" in str(path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return exists(path)
+
+    disks = [tmp_path / name / "density-study" / SITE.tag / "w1" for name in ("bad", "fine")]
+    for folder in disks:
+        directories.make_folder(folder, SITE, journal)
+    monkeypatch.setattr(Path, "exists", failing)
+    assert directories.made(SITE, journal) == disks
+    assert HOST_COMMANDS["dirs-there"](list(map(str, disks))) == list(map(str, disks))
+    with pytest.raises(OSError, match="Input/output"):
+        directories.remove(SITE, journal)
+    assert directories.made(SITE, journal) == disks[:1]
+
+
+def refuse(host: str = "h1", *_: Any) -> Any:
+    raise InputError("SSH was refused.", f"host {host if isinstance(host, str) else 'h1'}", "look.")

@@ -90,5 +90,5 @@ def test_a_list_that_was_cut_says_so() -> None:
 
 def test_faults_that_come_together_do_not_jump_over_the_limit() -> None:
     with pytest.raises(FaultsError) as caught:
-        each_of([together([bad("a"), bad("b")])] * 9, fail, 3)
+        each_of([together([bad(f"{n}a"), bad(f"{n}b")]) for n in range(9)], fail, 3)
     assert len(caught.value.faults) == 4

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 import pytest
@@ -10,12 +12,13 @@ import pytest
 from density_study.cluster.machine import containers as on_host
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role
+from density_study.cluster.model.errors import FaultsError, InputError, SeveralError
+from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role, Target
 from density_study.cluster.model.network import Network
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.providers.container import removal
+from density_study.cluster.providers.container import over_ssh, removal
 from density_study.cluster.providers.container.container import containers, network_of
 from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name, container_id, link_name
@@ -117,6 +120,40 @@ def test_only_what_the_journal_names_on_a_host_is_removed_there(
     assert removal.find(asked, TAG, journal) == []
     assert removal.find(asked, "s/r/b2", journal, "h2") == []
     assert len(asked.requests) == 1
+
+
+def test_every_host_that_cannot_carry_containers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def on(target: Target) -> Any:
+        def refuse(*_: Any) -> None:
+            raise InputError("no cgroups.", target.host, "mount them.")
+
+        return refuse
+
+    monkeypatch.setattr(over_ssh, "check_programs", lambda _: None)
+    monkeypatch.setattr(over_ssh, "_on", on)
+    with pytest.raises(FaultsError) as caught:
+        over_ssh._check_hosts(topology())
+    assert [fault.where for fault in caught.value.faults] == ["h1", "h2"]
+
+
+def test_a_container_that_hangs_keeps_nothing_else_there(
+    monkeypatch: pytest.MonkeyPatch, journal: Journal
+) -> None:
+    """runc waits for a process that waits for its disk."""
+    names = [container_id(TAG, "h2", node) for node in ("w3", "w4")]
+    found = dict.fromkeys(("container", "cgroup", "network namespace"), names)
+    monkeypatch.setattr(on_host, "find", lambda *_: {**found, "network interface": [], "route": []})
+    ran: list[Sequence[str]] = []
+
+    def run(argv: Sequence[str], **_: Any) -> None:
+        ran.append(argv)
+        if argv[-1] == names[0]:
+            raise TimeoutExpired(argv, 60.0)
+
+    monkeypatch.setattr(on_host.subprocess, "run", run)
+    with pytest.raises(SeveralError, match=f"runc delete --force {names[0]}: it did not end"):
+        on_host.remove(TAG, names, [], [])
+    assert [argv[0] for argv in ran] == ["runc", "runc", "ip", "ip"]
 
 
 def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last(

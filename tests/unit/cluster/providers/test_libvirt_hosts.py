@@ -271,8 +271,18 @@ def test_guests_of_all_hosts_are_made_and_removed_at_once(
     with pytest.raises(StudyError, match="does not answer"):
         removal.remove_all(SITE, journal)
     assert sorted(removed) == NINE[1:], "one that does not answer keeps nobody's guests"
-    monkeypatch.setattr(removal, "find", lambda virsh, _: {"domain": [str(everyone.wait())]})
-    assert list(removal.find_all(SITE, journal)) == NINE
+
+    def find(virsh: Any, tag: str) -> dict[str, list[str]]:
+        everyone.wait()
+        if virsh.uri == NINE[0]:
+            raise StudyError("it does not answer.", virsh.uri, "look at it.")
+        return {"domain": ["g"]}
+
+    monkeypatch.setattr(removal, "find", find)
+    assert removal.find_all(SITE, journal) == (
+        f"host {NINE[0]} (unknown: it does not answer)",
+        *(f"domain g on {uri}" for uri in NINE[1:]),
+    )
 
 
 def test_hosts_of_guests_are_asked_at_once(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.libvirt.names import domain_name, prefix, uuid_of
 from density_study.cluster.providers.libvirt.removal import find, remove
 from density_study.cluster.providers.libvirt.virsh import Virsh
@@ -28,6 +31,7 @@ class FakeVirsh:
         }
         self.files = {"w1.root": "/d/w1.root", "notes.txt": "/d/notes.txt"}
         self.commands: list[tuple[str, ...]] = []
+        self.tagged = {DOMAIN}
 
     def names(self, kind: str) -> list[str]:
         return sorted(self.there[kind])
@@ -41,7 +45,7 @@ class FakeVirsh:
 
     def found(self, *args: str) -> str | None:
         if args[0] == "metadata":
-            tag = TAG if args[1] == DOMAIN else "s/r/b2"
+            tag = TAG if args[1] in self.tagged else "s/r/b2"
             return f'<build xmlns="urn:density-study:1" tag="{tag}"/>'
         kind = {"net-uuid": "network", "pool-uuid": "pool"}[args[0]]
         return uuid_of(TAG, kind, args[1]) + "\n"
@@ -69,6 +73,24 @@ def test_only_resources_with_the_builds_tag_are_found() -> None:
         "pool": [POOL],
         "network": [NETWORK],
     }
+
+
+def test_a_guest_that_cannot_be_stopped_keeps_no_other_running(tmp_path: Path) -> None:
+    virsh, second = FakeVirsh(), domain_name(TAG, "w0")
+    virsh.there["list"].add(second)
+    virsh.tagged.add(second)
+
+    def stop(domain: str) -> None:
+        if domain == second:
+            raise StudyError(
+                "Failed to terminate process: Device or resource busy", second, "wait."
+            )
+
+    virsh.stop = stop  # type: ignore[method-assign]
+    with pytest.raises(StudyError, match="busy"):
+        remove(virsh, TAG, Journal(tmp_path / "journal.jsonl"))  # type: ignore[arg-type]
+    assert virsh.there["list"] == {second, IMPOSTOR, "foreign"}
+    assert ("net-undefine", NETWORK) in virsh.commands
 
 
 def test_resources_are_removed_once_in_dependency_order(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from density_study.cluster.machine import processes
 from density_study.cluster.machine.processes import Children, stop_all
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command, ProcessId
@@ -118,6 +119,17 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_grace_period(
     transport.stop(process, grace_s=0.3)
     assert 0.3 <= time.monotonic() - before < 5
     assert transport.wait(process, 1) == -9
+
+
+def test_a_process_that_the_kernel_does_not_end_is_named(
+    transport: LocalTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for a disk that does not answer. Reap would wait for ever."""
+    process = transport.start(NODE, SLEEP, *outputs(tmp_path))
+    monkeypatch.setattr(processes, "KILLED_WITHIN_S", 0.1)
+    monkeypatch.setattr(processes, "_signal", lambda *_: None)
+    with pytest.raises(StudyError, match=f"process {process.pid}.* did not end"):
+        stop_all([process], 0.0)
 
 
 def test_a_process_that_reused_the_pid_is_left_alone(

@@ -7,8 +7,10 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from density_study.cluster.model.cluster import Site
@@ -16,7 +18,7 @@ from density_study.cluster.model.errors import HostLostError, InputError, StudyE
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import channel as module
 from density_study.cluster.providers.ssh.build import SshBuild
-from density_study.cluster.providers.ssh.channel import Channel, close_channels
+from density_study.cluster.providers.ssh.channel import Channel, channel, close_channels
 from density_study.cluster.providers.ssh.fetching import fetch
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
@@ -113,6 +115,7 @@ def test_a_host_that_reads_nothing_is_abandoned(host: Channel, tmp_path: Path) -
         ("echo 'study@h1: Permission denied (publickey).' >&2; exit 255", InputError, "Permission denied"),
         ("echo 'Host key verification failed.' >&2; exit 255", InputError, "SSH was refused"),
         ("echo 'python3: not found' >&2; exit 127", HostLostError, "python3: not found"),
+        ("echo 'ls: Permission denied' >&2; exit 127", HostLostError, "ls: Permission denied"),
         ("echo welcome; exec cat >/dev/null", HostLostError, "does a login script print something"),
     ],
 )  # fmt: skip
@@ -122,6 +125,40 @@ def test_the_error_explains_why_no_agent_answers(
     write(ssh, script)
     with pytest.raises(kind, match=message):
         Channel(TARGET)
+
+
+def test_what_programs_of_a_host_print_is_no_refusal(ssh: Path) -> None:
+    """A host that is lost later has let us in: its trial is repeated."""
+    write(ssh, f"echo 'ls: Permission denied' >&2; {RUNS.replace('exec sh', 'sh')}; exit 255")
+    there = Channel(TARGET)
+    (agent,) = psutil.Process(there._ssh.pid).children()
+    agent.kill()
+    with pytest.raises(HostLostError, match="ls: Permission denied"):
+        there.act("clock")
+
+
+def test_a_jump_hosts_ssh_that_hangs_is_not_awaited(ssh: Path) -> None:
+    """It holds the output of errors as long as it lives."""
+    write(ssh, f"sleep 30 <&- >&- & {RUNS}")
+    there = Channel(TARGET)
+    (jump,) = psutil.Process(there._ssh.pid).children()
+    there._ssh.kill()
+    begun = time.monotonic()
+    with pytest.raises(HostLostError, match="the connection ended"):
+        there.act("clock")
+    assert time.monotonic() - begun < 5.0
+    jump.kill()
+
+
+def test_threads_share_one_agent(ssh: Path) -> None:
+    """It alone can tell how a process ended that it has started."""
+    together = threading.Barrier(8)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            opened = list(pool.map(lambda _: (together.wait(10), channel(TARGET))[1], range(8)))
+        assert len(set(map(id, opened))) == 1
+    finally:
+        close_channels()
 
 
 def test_a_program_that_says_nothing_is_no_agent(
@@ -189,8 +226,8 @@ def test_a_build_is_created_found_and_removed(ssh: Path, tmp_path: Path) -> None
         build.make_folders([("w1", data)])
         assert (build.folder / "toolkit.zip").is_file()  # type: ignore[attr-defined]
         assert build.leftovers() == (f"{build.folder} on host h1", f"{data} on host h1")
-        assert SshBuild.known(site, journal, tmp_path / "work").destroy() == ()
-        assert not data.exists()
+        SshBuild.known(site, journal, tmp_path / "work").destroy()
+        assert build.leftovers() == () and not data.exists()
     finally:
         close_channels()
 

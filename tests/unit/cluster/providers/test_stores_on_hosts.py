@@ -80,7 +80,7 @@ def test_hosts_with_unequal_servers_are_refused(monkeypatch: pytest.MonkeyPatch)
     targets = {host: Target(host, "192.0.2.1", 22, "me", "known_hosts") for host in found}
     assert build.same_program({"h1": targets["h1"]}, wanted) == found["h1"]
     with pytest.raises(
-        InputError, match=r"Redis 8\.0\.0.*another host has Redis 7\.0\.15"
+        InputError, match=r"Redis 8\.0\.0.*on other hosts: .*Redis 7\.0\.15"
     ) as caught:
         build.same_program(targets, wanted)
     assert caught.value.where == "host 'h2'"

@@ -23,7 +23,14 @@ def unequal() -> Summary:
     """Eight repetitions whose builds ran on different machines: the effects answer nothing."""
     summary = eight_repetitions("unequal")
     spoilt = tuple(
-        one.model_copy(update={"verdict": "inconclusive", "why": UNEQUAL, "p_adjusted": None})
+        one.model_copy(
+            update={
+                "verdict": "inconclusive",
+                "why": UNEQUAL,
+                "p_adjusted": None,
+                "hindrance": "incomparable",
+            }
+        )
         for one in summary.findings
     )
     return summary.model_copy(update={"findings": spoilt})

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.simulated.rehearsal import FILE
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_tags import tag_run, tags_of
 from density_study.dags.airflow_home.home import project_root
@@ -63,6 +64,15 @@ def test_list_has_a_row_per_run(spec: Path) -> None:
     assert row[11:] == ["KiB", "ticket=PERF-12", "who=ann"]
     assert broken[:3] == ["tiny", second.name, "unreadable"]
     assert " ".join(why).startswith("unreadable: plan.json: this is not a plan: Expecting")
+
+
+def test_a_rehearsal_is_listed_as_simulated(spec: Path) -> None:
+    run = ended()
+    assert "simulated" not in study("list") and printed("list")[0]["simulated"] is False
+    (run.root / FILE).write_text("{}")
+    assert study("list").splitlines()[1].split()[2:4] == ["failed,", "simulated"]
+    assert printed("list")[0]["simulated"] is True
+    assert "note     simulated: " in study("status")
 
 
 def test_list_reports_that_there_are_no_runs(spec: Path) -> None:

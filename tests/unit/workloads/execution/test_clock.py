@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import SeveralError, StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
@@ -140,6 +140,29 @@ def test_the_watch_ends_when_samples_cover_the_window_by_the_controllers_clock(
     end_s = clock.time() + 0.3
     monitors.stop(end_s)
     assert end_s <= transport.seen_s[-1] - ahead_s + 0.001 < end_s + 2 * PERIOD_S
+
+
+@pytest.mark.parametrize("fails", ["stop", "act"])
+def test_a_monitor_that_cannot_be_stopped_keeps_no_other_running(
+    tmp_path: Path, clock: SteppedTime, fails: str
+) -> None:
+    """Else they would still sample during the next trials of the build."""
+    monitors, transport = watch(tmp_path, clock, 0.0)
+    monitors._kinds = dict.fromkeys(("one", "two"), lambda *_: Command("ticking", ()))
+    monitors.start()
+    stopped: list[str] = []
+
+    def fail(node: Node | ProcessId, *_: Any) -> Any:
+        if isinstance(node, ProcessId):
+            stopped.append(node.node)
+        raise StudyError("no.", str(node), "none.")
+
+    setattr(transport, fails, fail)
+    if fails == "act":
+        transport.stop = lambda process: stopped.append(process.node)  # type: ignore[method-assign]
+    with pytest.raises(SeveralError if fails == "stop" else StudyError):
+        monitors.stop(clock.time())
+    assert len(stopped) == 6, stopped
 
 
 def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path, clock: SteppedTime) -> None:
