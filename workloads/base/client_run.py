@@ -14,8 +14,7 @@ from density_study.cluster.model.errors import StudyError, each_of
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.workloads.base.barrier import Waiting, start_together
-from density_study.workloads.base.turns import LEAD_S
-from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S, ClientRun
 from density_study.workloads.base.workload import TrialContext
 
 _FRAME = "\tat "
@@ -98,7 +97,7 @@ def run_duet(
     with _started(started):
         go_s = start_together([clients.waiting for clients in every], ready_within_s)
         _wait(every, timeout_s)
-    begin_s = go_s + LEAD_S
+    begin_s = go_s + FIRST_TURN_AFTER_S
     return begin_s, [clients.runs(begin_s) for clients in every]
 
 

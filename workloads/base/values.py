@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Frozen(BaseModel):
@@ -36,6 +36,24 @@ class ClientRun(Frozen):
     start_epoch_s: float
     end_epoch_s: float
     begin_epoch_s: float | None = None
+
+
+FIRST_TURN_AFTER_S = 1.0
+"""From the common start of the clients of a duet to its first turn: YCSB makes its threads meanwhile."""
+
+
+class Turns(Frozen):
+    """When a trial works, beside another one, in order: seconds from the first turn of either; in a manifest,
+    epoch seconds of the controller's clock."""
+
+    beside: str = Field(description="the trial that worked in the other turns")
+    own: tuple[tuple[float, float], ...]
+    all_s: float = Field(description="length of the turns of both")
+
+    def since(self, start_s: float) -> Turns:
+        """The same turns, with the first one at `start_s`."""
+        own = tuple((start_s + begin_s, start_s + end_s) for begin_s, end_s in self.own)
+        return self.model_copy(update={"own": own})
 
 
 class ClientFiles(Protocol):

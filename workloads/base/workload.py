@@ -25,8 +25,7 @@ from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.reader import Reader
 from density_study.workloads.base.rows import Facts, Rows
 from density_study.workloads.base.test_case import TestCase, WorkloadSpec
-from density_study.workloads.base.turns import Turns
-from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
+from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof, Turns
 from density_study.workloads.tables import Table
 
 S = TypeVar("S", contravariant=True)

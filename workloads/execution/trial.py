@@ -21,8 +21,7 @@ from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.base.turns import Turns
-from density_study.workloads.base.values import ClientRun, TargetRate, Window
+from density_study.workloads.base.values import ClientRun, TargetRate, Turns, Window
 from density_study.workloads.base.workload import Prepared, TrialContext, Workload
 from density_study.workloads.execution import around
 from density_study.workloads.execution.around import read_around

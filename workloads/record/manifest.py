@@ -11,7 +11,6 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
-from density_study.workloads.base.turns import Turns
 from density_study.workloads.base.values import (
     CacheUse,
     ClientRun,
@@ -23,6 +22,7 @@ from density_study.workloads.base.values import (
     MonitorRun,
     OthersLoad,
     TargetRate,
+    Turns,
     Window,
 )
 from density_study.workloads.record.recorded import Imported, ImportedClient, RecordedTopology

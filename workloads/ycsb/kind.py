@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from density_study.workloads.base.turns import Turns
-from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.values import ClientRun, Turns
 from density_study.workloads.base.workload import TrialContext, Workload, WorkloadKind
 from density_study.workloads.ycsb.facts.metrics import METRICS
 from density_study.workloads.ycsb.genomics import GenomicsSpec

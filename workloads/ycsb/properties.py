@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.workloads.base.turns import LEAD_S, Turns
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S, Turns
 from density_study.workloads.ycsb.test_case import INT_MAX, YcsbTestCase
 
 FAMILY = "f"
@@ -152,12 +152,14 @@ def _scheduled(test_case: YcsbTestCase, prefix: str, workload: str) -> dict[str,
 
 
 def _in_turns(turns: Turns, workload: str) -> dict[str, str]:
-    ms = [tuple(round(1000 * (LEAD_S + edge_s)) for edge_s in turn) for turn in turns.own]
+    ms = [
+        tuple(round(1000 * (FIRST_TURN_AFTER_S + edge_s)) for edge_s in turn) for turn in turns.own
+    ]
     return {
         "workload": TURNS,
         "turns.workload": workload,
         "turns": ";".join(f"{begin}:{end}" for begin, end in ms),
-        "maxexecutiontime": str(ceil(LEAD_S + turns.all_s)),
+        "maxexecutiontime": str(ceil(FIRST_TURN_AFTER_S + turns.all_s)),
     }
 
 

@@ -29,8 +29,7 @@ from density_study.workloads.base.client_run import (
     run_duet,
 )
 from density_study.workloads.base.cold import cold_proof, made_cold
-from density_study.workloads.base.turns import LEAD_S, Turns
-from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S, ClientRun, Turns
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.ycsb.copies.table_copy import keep_or_prove, put_back
 from density_study.workloads.ycsb.fault_under_load.injection import fault_of, rows_after
@@ -128,7 +127,7 @@ def in_turns(
         (context, client_commands(context, test_case, "raw", turns=turns))
         for context, turns in both
     ]
-    timeout_s = LEAD_S + max(turns.all_s for _, turns in both) + GRACE_S
+    timeout_s = FIRST_TURN_AFTER_S + max(turns.all_s for _, turns in both) + GRACE_S
     return run_duet(started, timeout_s, test_case.warm_up_client_s + GRACE_S)
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from density_study.workloads.base.turns import Turns, drawn
+from density_study.workloads.base.values import Turns
+from density_study.workloads.planning.duet import drawn
 from density_study.workloads.rows.raw.own_time import own_time
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 
