@@ -21,7 +21,6 @@ from tests.bench import (
     capacity,
     clients,
     devices,
-    duet,
     harness,
     quickstart,
     rehearsals,
@@ -43,7 +42,6 @@ BENCHES: Mapping[str, TrialContext] = {
     "clients": clients.bench,
     "clients-doubling": clients.doubling,
     "devices": devices.bench,
-    "duet": duet.bench,
     "analysis": analysis.bench,
     "rehearsals": rehearsals.bench,
 }
