@@ -140,9 +140,10 @@ def _level(question: Question, reference: float, confidence: float) -> _Tested:
     """One variant's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
+    bound = question.rule.nearest(effect)
     if min(shares) == max(shares):  # the t test divides by the spread
-        return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
-    result = scipy.stats.ttest_1samp(shares, question.rule.nearest(effect))
+        return _Tested(effect, effect, effect, float(shares[0] == bound), LEVEL_TEST)
+    result = scipy.stats.ttest_1samp(shares, bound)
     ends = result.confidence_interval(confidence)
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 
