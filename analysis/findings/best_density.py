@@ -215,7 +215,7 @@ def _verdict(
     if best.slo != "met":
         return (
             "inconclusive",
-            "it may not meet the SLO: an interval contains a limit, or is not known",
+            "it may not meet the SLO: an interval contains a limit, or a latency is unknown",
         )
     if not one.main and all(pair.verdict == "measured" for pair in pairs):
         return "measured", MEASURED

@@ -83,8 +83,7 @@ def decide(
 
 
 def _units(question: Question) -> tuple[int, ...]:
-    variants = (question.later,) if question.reference else (question.first, question.later)
-    return tuple(len(variant) for variant in variants)
+    return tuple(map(len, question.sides))
 
 
 def _effect(question: Question) -> float | None:
