@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
+from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, verdict_words
 from density_study.workloads.base.values import Frozen
@@ -46,18 +47,18 @@ def answers(findings: Iterable[Finding], about: str = "") -> Iterator[Answer]:
 
 
 def main_answer(findings: Sequence[Finding]) -> str:
-    """The first decided comparison and its interval, and how many are decided. The report's headline also has
-    ratios of undecided ones."""
-    if not findings:
-        return "Nothing is compared."
-    decided = [one for one in answers(findings) if one.verdict in DECIDED]
-    if not decided:
-        return f"None of {len(findings)} comparisons is decided."
-    first = decided[0]
+    """The first decided comparison and its interval, and how many of the study's questions are decided. The
+    report's headline also has ratios of undecided ones."""
+    asked = [one for one in findings if one.question and not is_whole(one)]
+    if not asked:
+        return "Nothing is tested." if findings else "Nothing is compared."
+    first = next((one for one in answers(findings) if one.verdict in DECIDED), None)
+    if first is None:
+        return f"None of {len(asked)} comparisons is decided."
     ends = ""
     if first.ratio is not None and first.low is not None and first.high is not None:
         ends = f", {digits(first.ratio)}, interval {digits(first.low)} to {digits(first.high)}"
-    counted = f"decided are {len(decided)} of {len(findings)} comparisons"
+    counted = f"decided are {sum(one.is_decided for one in asked)} of {len(asked)} comparisons"
     return f"{first.verdict.capitalize()}: {first.statement.rstrip('.')}{ends}; {counted}."
 
 

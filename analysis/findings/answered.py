@@ -139,15 +139,21 @@ def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:
 
 
 def path_to_answers(evidence: Evidence, hypotheses: Hypotheses) -> Iterator[Look]:
-    """Every comparison of the questions at each look while its test cases ran, in the order of time."""
+    """Every comparison of the questions at each look while its test cases ran, in the order of time. If one
+    lost a build, only its last: nobody knows which builds an earlier look had."""
     looks = evidence.looks
     if looks is None:
         return
     main = asked(evidence, hypotheses).main
     for n in range(looks.first, evidence.repetitions + 1):
-        so_far = [one.up_to(min(n, one.blocks or n)) for one in main]
+        so_far = [
+            one.up_to(min(n, one.blocks or n))
+            if {*map(len, one.sides)} == {one.blocks or evidence.repetitions}
+            else one
+            for one in main
+        ]
         for one, found in zip(so_far, decide(so_far, n, looks=looks), strict=True):
-            if one.blocks == n:
+            if (one.blocks or evidence.repetitions) == n:
                 decided: Literal["decided"] | None = "decided" if found.is_decided else None
                 yield Look(
                     comparison=found.statement, n=min(found.n, default=0), effect=found.effect,
@@ -186,9 +192,8 @@ def _still(name: str, pairs: Pairs, evidence: Evidence, looks: Looks) -> Iterato
 
 def _chance(question: Question, looks: Looks) -> float:
     """The probability that the last look decides the question."""
-    variants = (question.later,) if question.reference else (question.first, question.later)
-    units = min(map(len, variants))
-    if units < MIN_UNITS or min(map(min, variants)) <= 0:
+    units = min(map(len, question.sides))
+    if units < MIN_UNITS or min(map(min, question.sides)) <= 0:
         return 1.0  # nothing is known
     rule = question.rule
     if question.reference:

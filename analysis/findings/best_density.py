@@ -133,13 +133,16 @@ def _middle(entry: TestCaseSummary) -> float:
 def _compliance(
     entry: TestCaseSummary, slo: Mapping[str, float], interval: IntervalOf
 ) -> Compliance:
-    """unsure: an interval contains its limit. With few builds, the range of the points replaces it."""
+    """unsure: an interval contains its limit, or a latency that the test case has is not known. With few
+    builds, the range of the points replaces it."""
+    operations = {metric.operation for metric in entry.metrics if metric.name == "latency"}
     judged: set[Compliance] = set()
     for name, limit_ms in slo.items():
-        metric = latency(entry, *latency_name(name))
+        operation, percentile = latency_name(name)
+        metric = latency(entry, operation, percentile)
         points = points_of(metric) if metric else ()
         if not points:
-            judged.add("none")
+            judged.add("unsure" if operation in operations else "none")
             continue
         low, high = min(points), max(points)
         if len(points) >= MIN_UNITS:
@@ -172,7 +175,9 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
     statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({one.limits})"
     verdict, why = _verdict(one, one.best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison
-    worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)
+    worst = max(
+        pairs, key=lambda pair: 1.0 if pair.p_adjusted is None else pair.p_adjusted, default=None
+    )
     tested = {name: getattr(worst, name) for name in _OF_WORST} if worst else {}
     return Finding(
         **base,
@@ -208,7 +213,10 @@ def _verdict(
 ) -> tuple[FindingVerdict, str]:
     """Never `refuted`: the rule itself names the density."""
     if best.slo != "met":
-        return "inconclusive", "it may not meet the SLO: an interval contains a limit"
+        return (
+            "inconclusive",
+            "it may not meet the SLO: an interval contains a limit, or a latency is unknown",
+        )
     if not one.main and all(pair.verdict == "measured" for pair in pairs):
         return "measured", MEASURED
     open_pairs = [pair for pair in pairs if pair.verdict != "confirmed"]

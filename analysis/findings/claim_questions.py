@@ -138,9 +138,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
         for few, many in by_threads(on(evidence, SCAN, density)):
             found = latency_variants(few, many, "SCAN", 50.0)
             if found and _is_whole(evidence, (few, found[1]), (many, found[2])):
-                # both test cases of one build: its own speed cancels
-                by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=False))
-                growth[density] = few, many, by_build
+                growth[density] = few, many, _ratios(found[2], found[1])
             if found and density == 0:
                 yield _bare_growth(evidence, (few, many), found)
     if len(growth) == 2:
@@ -266,9 +264,12 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
 def _by_build(evidence: Evidence, over: TestCaseSummary, under: TestCaseSummary) -> Points:
     """The ratio of two test cases' rates in each build that has both; empty if a build was lost."""
     a, b = rate_points(over), rate_points(under)
-    if not _is_whole(evidence, (over, a), (under, b)) or 0.0 in b:
-        return ()
-    return tuple(x / y for x, y in zip(a, b, strict=False))
+    return _ratios(a, b) if _is_whole(evidence, (over, a), (under, b)) else ()
+
+
+def _ratios(over: Points, under: Points) -> Points:
+    """Both test cases of one build: its own speed cancels. Empty if one has no ratio."""
+    return () if 0.0 in under else tuple(a / b for a, b in zip(over, under, strict=False))
 
 
 def _is_whole(evidence: Evidence, *variants: tuple[TestCaseSummary, Points]) -> bool:

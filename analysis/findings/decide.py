@@ -83,8 +83,7 @@ def decide(
 
 
 def _units(question: Question) -> tuple[int, ...]:
-    variants = (question.later,) if question.reference else (question.first, question.later)
-    return tuple(len(variant) for variant in variants)
+    return tuple(map(len, question.sides))
 
 
 def _effect(question: Question) -> float | None:
@@ -140,9 +139,10 @@ def _level(question: Question, reference: float, confidence: float) -> _Tested:
     """One variant's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
+    bound = question.rule.nearest(effect)
     if min(shares) == max(shares):  # the t test divides by the spread
-        return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
-    result = scipy.stats.ttest_1samp(shares, question.rule.nearest(effect))
+        return _Tested(effect, effect, effect, float(shares[0] == bound), LEVEL_TEST)
+    result = scipy.stats.ttest_1samp(shares, bound)
     ends = result.confidence_interval(confidence)
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 

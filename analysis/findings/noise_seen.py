@@ -78,7 +78,7 @@ def noise_seen(summaries: Sequence[Summary], hypotheses: Hypotheses) -> Mapping[
 
 def _seen(question: Question, repetitions: int) -> Seen | None:
     """None without two units of each variant."""
-    sides = (question.later,) if question.reference else (question.first, question.later)
+    sides = question.sides
     if min(map(len, sides)) < 2 or min(map(min, sides)) <= 0:
         return None
     if question.reference:

@@ -255,6 +255,11 @@ class Question:
         """As `questions:` of a study names it: C5, best-density, stack-rate, or the name in `expect`."""
         return self.family.removeprefix(EXPECTED)
 
+    @property
+    def sides(self) -> tuple[Points, ...]:
+        """The points of its variants: of one, if that is compared with a number."""
+        return (self.later,) if self.reference else (self.first, self.later)
+
     def up_to(self, blocks: int) -> Question:
         """The question with only the points of the first `blocks` repetitions."""
         return replace(self, first=self.first[:blocks], later=self.later[:blocks], blocks=blocks)

@@ -78,10 +78,11 @@ def forest(summary: Summary) -> Forest:
     scale = _Scale(low, high)
     claims = {one.family for one in summary.findings if is_whole(one)}
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
-    warned = {(one.test_case, one.topology) for one in summary.trials if one.has_warnings}
+    flagged = {(one.test_case, one.topology) for one in summary.trials if one.has_warnings}
+    warned = _ends(flagged, {one.topology for one in summary.test_cases})
     for at, finding in numbered:
         groups.setdefault(_group(finding, claims), []).append(
-            _row(at, finding, scale, _has_warnings(finding, warned))
+            _row(at, finding, scale, finding.id.endswith(warned))
         )
     ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(scale))
     made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
@@ -137,13 +138,16 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
     )
 
 
-def _has_warnings(finding: Finding, warned: Collection[tuple[str, str]]) -> bool:
-    """Whether a trial of one of its variants is flagged: its id ends with test case, first and later
-    topology."""
-    return any(
-        f"-{test_case}-{topology}-" in finding.id
-        or (f"-{test_case}-" in finding.id and finding.id.endswith(f"-{topology}"))
-        for test_case, topology in warned
+def _ends(cells: Collection[tuple[str, str]], topologies: Collection[str]) -> tuple[str, ...]:
+    """How the ids of findings end that compare one of these: with the test case, and one topology or two."""
+    return tuple(
+        f"-{test_case}-{places}"
+        for test_case, topology in cells
+        for places in (
+            topology,
+            *(f"{topology}-{other}" for other in topologies),
+            *(f"{other}-{topology}" for other in topologies),
+        )
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import log
 from pathlib import Path
 
 from density_study.analysis.comparison.history import seen_spread, spread_within_repetitions
 from density_study.analysis.findings.answered import evidence_of, ran
+from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.findings.noise_seen import noise_of_questions
 from density_study.analysis.findings.question import Cell
@@ -81,12 +83,18 @@ def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
 
 
 def _as_seen(one: PlannedQuestion, mine: Sequence[Finding]) -> PlannedQuestion:
-    """The question with the measured ratios in place of the expected ones."""
-    effects = {found.id: found.effect for found in mine}
+    """The question with the measured ratios in place of the expected ones. The best density has one finding
+    for all of its pairs, with the ratio of the least certain one."""
+    effects = {found.id: found.effect for found in mine if found.effect}
+    weakest = min(effects.values(), key=lambda effect: abs(log(effect)), default=None)
+    if one.name == BEST_DENSITY and weakest:
+        effects = {each.id: weakest for each in one.comparisons}
     return replace(
         one,
         comparisons=tuple(
-            replace(each, rule=replace(each.rule, expected=effects.get(each.id)))
+            replace(
+                each, rule=replace(each.rule, expected=effects.get(each.id, each.rule.expected))
+            )
             for each in one.comparisons
         ),
     )

@@ -64,10 +64,11 @@ def undecided(
     imported = any(warning.code == "imported" for warning in warnings)
     so_far = _Repetitions(evidence.repetitions, total_s, imported, spec)
     repetitions = _repetitions(open_ones, found, so_far)
-    if evidence.sequential:
-        repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
-    if evidence.looks:
-        repetitions = iter(["a new run with a larger `repetitions.at_most`"])
+    if evidence.sequential or evidence.looks:
+        more = "a new run with" if evidence.looks else "a smaller `repetitions.until` or"
+        chance = any(one.p_adjusted is not None for one in open_ones)
+        needed = chance or evidence.repetitions < MIN_BUILDS
+        repetitions = iter([f"{more} a larger `repetitions.at_most`"] if needed else [])
     needs = [*_variants(open_ones, evidence, warnings), *repetitions]
     numbered = [f"({at}) {need}" for at, need in enumerate(needs, 1)] if len(needs) > 1 else needs
     parts = [f"Not decided: {counted}."]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Container
 from shlex import quote
 
-from density_study.cluster.lifecycle.reap import GRACE_S, LeftAlone, Reaped
+from density_study.cluster.lifecycle.reap import GRACE_S, Failed, LeftAlone, Reaped
 from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import lease
 from density_study.cluster.state.tags import tagged
 
 
-def sweep_lost_run(dry_run: bool, dead: Container[str]) -> Reaped | LeftAlone | None:
+def sweep_lost_run(dry_run: bool, dead: Container[str]) -> Reaped | LeftAlone | Failed | None:
     """End the processes of the run that holds this machine, and release its lease, if its journal is gone and
     its owner has ended or is one of `dead`. None if no such run holds the machine, or if it is alive.
     """
@@ -30,6 +31,9 @@ def sweep_lost_run(dry_run: bool, dead: Container[str]) -> Reaped | LeftAlone | 
         )
     processes = tagged(held.tag)
     if not dry_run:
-        stop_all(processes, GRACE_S)
+        try:
+            stop_all(processes, GRACE_S)
+        except StudyError as error:  # other runs are still reaped
+            return Failed(held.tag, str(error))
         lease.release(held.tag)
     return Reaped(held.tag, (*map(str, processes), "the host's lease"), dry_run)

@@ -148,7 +148,7 @@ def spent(names: Sequence[str]) -> dict[str, dict[str, float]]:
 def unreached(name: str, addresses: Sequence[str]) -> list[str]:
     """The addresses that do not answer to the container, or, without a name, to this machine."""
     inside = ["ip", "netns", "exec", name] if name else []
-    return run([*inside, sys.executable, "-c", _REACH, *addresses], "").stdout.split()
+    return _output([*inside, sys.executable, "-c", _REACH, *addresses]).split()
 
 
 def find(
@@ -156,6 +156,10 @@ def find(
 ) -> dict[str, list[str]]:
     """What exists of these containers, interfaces and routes (network, via) of the build, by kind. Changes
     nothing. StudyError for names that a build with this tag does not give."""
+    return {**_found(tag, names, links), "route": _leading(tag, routes)}
+
+
+def _found(tag: str, names: Sequence[str], links: Sequence[str]) -> dict[str, list[str]]:
     _require_own(tag, names, links)
     return {
         "container": [name for name in names if (RUNC / name).exists()],
@@ -163,23 +167,31 @@ def find(
         # a file that is no longer mounted also counts
         "network namespace": [name for name in names if (NETNS / name).exists()],
         "network interface": [name for name in links if _is_there(name)],
-        "route": [f"{network} via {via}" for network, via in routes if _leads(tag, network, via)],
     }
+
+
+def _leading(tag: str, routes: Sequence[Sequence[str]]) -> list[str]:
+    return [f"{network} via {via}" for network, via in routes if _leads(tag, network, via)]
 
 
 def remove(
     tag: str, names: Sequence[str], links: Sequence[str], routes: Sequence[Sequence[str]]
 ) -> dict[str, list[str]]:
     """Remove them in the order of dependency; returns what there was. `find` tells what is left."""
-    ours = find(tag, names, links, routes)
-    metric = ("metric", str(metric_of(tag)))
+    ours = _found(tag, names, links)
+
+    def remove_routes() -> None:
+        ours["route"] = _leading(tag, routes)
+        for route in ours["route"]:
+            run(["ip", "route", "delete", *route.split(), "metric", str(metric_of(tag))], tag)
+
     do_all(
         *(partial(run, ["runc", "delete", "--force", name], tag) for name in ours["container"]),
         *(partial(_remove_groups, name) for name in ours["cgroup"]),
         *(partial(run, ["ip", "netns", "delete", name], tag) for name in ours["network namespace"]),
         # a pair may be gone already
         *(partial(run, ["ip", "link", "delete", name], tag) for name in ours["network interface"]),
-        *(partial(run, ["ip", "route", "delete", *r.split(), *metric], tag) for r in ours["route"]),
+        remove_routes,
     )
     return ours
 
@@ -208,6 +220,15 @@ def run(
         ) from error
 
 
+def _output(argv: Sequence[str]) -> str:
+    """StudyError if the program fails: nothing printed would mean that there is nothing."""
+    done = run(argv, "")
+    if done.returncode:
+        said = " ".join(done.stderr.split())[-300:]
+        raise StudyError(f"it failed: {said}.", " ".join(argv[:5]), "run it on that machine.")
+    return done.stdout
+
+
 def _ip(tag: str, *commands: str, netns: str = "") -> None:
     inside = ["-netns", netns] if netns else []
     done = run(["ip", *inside, "-batch", "-"], tag, "\n".join(commands) + "\n")
@@ -228,7 +249,7 @@ def _is_there(link: str) -> bool:
 
 
 def _leads(tag: str, network: str, via: str) -> bool:
-    shown = run(["ip", "-json", "route", "show", "exact", network, "via", via], "").stdout
+    shown = _output(["ip", "-json", "route", "show", "exact", network, "via", via])
     return any(route.get("metric") == metric_of(tag) for route in json.loads(shown or "[]"))
 
 

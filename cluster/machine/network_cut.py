@@ -17,6 +17,8 @@ from density_study.cluster.machine.held import held
 from density_study.cluster.model.errors import InputError, StudyError
 
 PROGRAM = "cut-network"
+ABSENT = "Error: No such file or directory"
+"""What nft prints of a table that is not there."""
 
 
 def table(tag: str) -> str:
@@ -45,7 +47,15 @@ def cut(tag: str, ssh_port: int, addresses: Sequence[str]) -> None:
 
 
 def is_cut(tag: str) -> bool:
-    return as_root(PROGRAM, "is-cut", table(tag)).returncode == 0
+    """StudyError if it cannot be known."""
+    done = as_root(PROGRAM, "is-cut", table(tag))
+    if done.returncode and ABSENT not in done.stderr:
+        raise StudyError(
+            f"whether the network is still cut is unknown: {_said(done)}.",
+            PROGRAM,
+            f"as root on that host: nft delete table inet {table(tag)}; then run `study reap`.",
+        )
+    return done.returncode == 0
 
 
 def mend(tag: str) -> bool:

@@ -12,7 +12,7 @@ import json
 import re
 import socket
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from density_study.cluster.machine.as_root import as_root, failure, may_not, run
 from density_study.cluster.machine.equality import ethtool
 from density_study.cluster.machine.equality.ethtool import COALESCING
 from density_study.cluster.machine.packet_cpus import PROGRAM, SYS
+from density_study.cluster.model.errors import do_all
 from density_study.cluster.model.network import Network, failed, network_of, unable
 
 TC, IP = "/usr/sbin/tc", "/usr/sbin/ip"
@@ -111,13 +112,13 @@ def changed(former: Mapping[str, Any]) -> list[str]:
 def restore(former: Mapping[str, Any]) -> None:
     """Make it as `former` says, which `state` returned; safe to repeat."""
     device, found = former["device"], changed(former)
-    if "queueing discipline" in found:
-        _root("tc", "qdisc", "delete", "dev", device, "root")
-    if "MTU" in found:
-        _root(*_set_mtu(device, former["mtu"]))
-    if "coalescing of interrupts" in found:
-        _coalesce(device, former["coalescing"])
-    packet_cpus.restore(former["files"])
+    acts: dict[str, Callable[[], object]] = {
+        "queueing discipline": lambda: _root("tc", "qdisc", "delete", "dev", device, "root"),
+        "MTU": lambda: _root(*_set_mtu(device, former["mtu"])),
+        "coalescing of interrupts": lambda: _coalesce(device, former["coalescing"]),
+    }
+    wanted = (act for what, act in acts.items() if what in found)
+    do_all(*wanted, lambda: packet_cpus.restore(former["files"]))
 
 
 def check(address: str, settings: Mapping[str, Any]) -> None:

@@ -89,7 +89,8 @@ def write(files: Mapping[str, str]) -> None:
 def restore(former: Mapping[str, str]) -> None:
     """Make the files as `read` returned them; safe to repeat."""
     _require_own(former)
-    write({file: former[file] for file in kernel_files.different(former, _value)})
+    if fault := kernel_files.restore(PROGRAM, former, _value):
+        raise failed(fault)
 
 
 def check(device: str, network: Network) -> None:

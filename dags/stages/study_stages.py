@@ -16,7 +16,7 @@ from typing import Any
 
 from density_study.cluster.lifecycle.abandoned import sweep_abandoned
 from density_study.cluster.lifecycle.lost_run import sweep_lost_run
-from density_study.cluster.lifecycle.reap import Reaped, Swept
+from density_study.cluster.lifecycle.reap import Failed, LeftAlone, Reaped, Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import naming
@@ -175,9 +175,14 @@ def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     abandoned = sweep_abandoned(runs, dry_run)
     with naming(runs):
         swept = replace(reap_clusters(runs, dry_run, _close_records, dead), abandoned=abandoned)
-    if isinstance(lost, Reaped):
-        return replace(swept, reaped=(lost, *swept.reaped))
-    return replace(swept, left_alone=(lost, *swept.left_alone)) if lost else swept
+    match lost:
+        case Reaped():
+            return replace(swept, reaped=(lost, *swept.reaped))
+        case LeftAlone():
+            return replace(swept, left_alone=(lost, *swept.left_alone))
+        case Failed():
+            return replace(swept, failed=(lost, *swept.failed))
+    return swept
 
 
 def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:

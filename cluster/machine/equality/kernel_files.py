@@ -16,7 +16,7 @@ takes."""
 def different(former: Mapping[str, str], value: Value) -> list[str]:
     """The files whose content means something else now. One that is gone holds no setting of ours."""
     there = (file for file in former if Path(file).exists())
-    return [file for file in there if value(file, _shown(file)) != value(file, former[file])]
+    return [file for file in there if not _is(file, former[file], value)]
 
 
 def write(program: str, files: Mapping[str, str], value: Value) -> str:
@@ -28,10 +28,28 @@ def write(program: str, files: Mapping[str, str], value: Value) -> str:
     if done.returncode:
         return failure(done, (program, "write"))
     for file, text in files.items():
-        if value(file, shown := _shown(file)) != value(file, text):
-            return f"{file} shows {shown} after {text} was written"
+        if not _is(file, text, value):
+            return f"{file} shows {_shown(file)} after {text} was written"
     return ""
 
 
-def _shown(file: str) -> str:
-    return Path(file).read_text().strip()
+def restore(program: str, former: Mapping[str, str], value: Value) -> str:
+    """Make the files as `former` says. Why some cannot be written, and the others are; empty if all are."""
+    files = {file: former[file] for file in different(former, value)}
+    if not write(program, files, value):
+        return ""
+    # the program ends at the first one that fails
+    return "; ".join(filter(None, (write(program, {one: files[one]}, value) for one in files)))
+
+
+def _is(file: str, text: str, value: Value) -> bool:
+    """Whether its content means this text. What cannot be read is not known to."""
+    shown = _shown(file)
+    return shown is not None and value(file, shown) == value(file, text)
+
+
+def _shown(file: str) -> str | None:
+    try:
+        return Path(file).read_text().strip()
+    except OSError:
+        return None

@@ -39,7 +39,8 @@ def changed(former: Mapping[str, str]) -> list[str]:
 
 def restore(former: Mapping[str, str]) -> None:
     """Make them as `noisy` returned them; safe to repeat."""
-    _write({file: former[file] for file in changed(former)})
+    if fault := foreign(former) or kernel_files.restore(PROGRAM, former, _value):
+        raise _failed(fault)
 
 
 def check() -> None:

@@ -9,6 +9,7 @@ import os
 import subprocess
 from functools import cache
 
+from density_study.cluster.machine.network_cut import ABSENT
 from density_study.cluster.machine.privileged.cut_network import NFT
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.tags import short_hash
@@ -53,7 +54,15 @@ def close(tag: str, bridge: str) -> None:
 
 
 def is_closed(tag: str) -> bool:
-    return _nft("list", "table", "inet", table(tag)).returncode == 0
+    """StudyError if it cannot be known."""
+    done = _nft("list", "table", "inet", table(tag))
+    if done.returncode and ABSENT not in done.stderr:
+        raise StudyError(
+            f"whether the bridge's rules are still there is unknown: {done.stderr.strip()[:200]}.",
+            f"table {table(tag)} of nftables",
+            f"install nftables, or run: nft delete table inet {table(tag)}; then run `study reap`.",
+        )
+    return done.returncode == 0
 
 
 def remove(tag: str) -> None:
@@ -65,6 +74,7 @@ def _nft(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             [NFT, *words],
+            env={"LC_ALL": "C"},
             input=script,
             capture_output=True,
             text=True,

@@ -14,6 +14,8 @@ from density_study.cluster.providers.libvirt.xml import tag_in
 from density_study.cluster.providers.ssh.channel import look_on_all, on_all
 from density_study.cluster.state.journal import Journal
 
+_ABSENT = "No such file"
+
 
 def uris_of(site: Site, journal: Journal) -> list[str]:
     """Every libvirt in which this build intended to make something."""
@@ -41,18 +43,16 @@ def find(virsh: Virsh, tag: str) -> dict[str, list[str]]:
 
     Changes nothing, except that it starts the build's pools: only active ones list their volumes.
     """
-    pools = _with_uuid(virsh, "pool", tag)
     return {
-        "domain": [name for name in virsh.names("list") if _is_ours(virsh, name, tag)],
-        "volume": [f"{pool}/{volume}" for pool in pools for volume in _volumes(virsh, pool)],
-        "pool": pools,
+        "domain": _domains(virsh, tag),
+        "volume": _volumes(virsh, tag),
+        "pool": _with_uuid(virsh, "pool", tag),
         "network": _with_uuid(virsh, "net", tag),
     }
 
 
 def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
     """Remove in the order of dependency: domains, volumes, pools, network."""
-    ours = find(virsh, tag)
 
     def remove_domain(name: str) -> None:
         virsh.stop(name)
@@ -74,12 +74,16 @@ def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
         journal.write("network-removed", tag=tag, uri=virsh.uri, network=network)
 
     do_all(
-        lambda: each_of(ours["domain"], remove_domain),
-        # found anew: a guest's end may write its console's file again
-        lambda: each_of(find(virsh, tag)["volume"], remove_volume),
-        lambda: each_of(ours["pool"], remove_pool),
-        lambda: each_of(ours["network"], remove_network),
+        lambda: each_of(_domains(virsh, tag), remove_domain),
+        # found now: a guest's end may write its console's file anew
+        lambda: each_of(_volumes(virsh, tag), remove_volume),
+        lambda: each_of(_with_uuid(virsh, "pool", tag), remove_pool),
+        lambda: each_of(_with_uuid(virsh, "net", tag), remove_network),
     )
+
+
+def _domains(virsh: Virsh, tag: str) -> list[str]:
+    return [name for name in virsh.names("list") if _is_ours(virsh, name, tag)]
 
 
 def _is_ours(virsh: Virsh, domain: str, tag: str) -> bool:
@@ -98,12 +102,19 @@ def _with_uuid(virsh: Virsh, kind: Literal["net", "pool"], tag: str) -> list[str
     return [name for name, uuid in uuids.items() if uuid == uuid_of(tag, word, name)]
 
 
-def _volumes(virsh: Virsh, pool: str) -> Iterator[str]:
+def _volumes(virsh: Virsh, tag: str) -> list[str]:
+    pools = _with_uuid(virsh, "pool", tag)
+    return [f"{pool}/{volume}" for pool in pools for volume in _in_pool(virsh, pool)]
+
+
+def _in_pool(virsh: Virsh, pool: str) -> Iterator[str]:
     """Volumes that a build makes; other files in the pool are not the build's."""
     if not virsh.active("pool-list", pool):
         try:
             virsh.run("pool-start", pool)
-        except StudyError:
+        except StudyError as error:
+            if _ABSENT not in error.what:
+                raise
             return  # its directory, and so its volumes, do not exist (yet, or any more)
     for name in virsh.volumes(pool):
         if name.rpartition(".")[2].partition("-")[0] in VOLUMES:
@@ -116,6 +127,6 @@ def _remove_pool(virsh: Virsh, pool: str) -> None:
     try:
         virsh.run("pool-delete", pool)  # its directory, if it is empty
     except StudyError as error:
-        if "No such file" not in error.what:
+        if _ABSENT not in error.what:
             raise
     virsh.run("pool-undefine", pool)

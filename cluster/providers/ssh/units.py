@@ -68,14 +68,18 @@ def check(tag: str) -> None:
 
 
 def of(tag: str) -> list[str]:
-    """Units of the tag that systemd still lists."""
+    """Units of the tag that systemd still lists. StudyError if it does not answer."""
     if not usable():
         return []
     argv = ("systemctl", "list-units", "--all", "--plain", "--no-legend", f"{PREFIX}*")
-    listed = subprocess.run(
-        argv, capture_output=True, text=True, errors="replace", check=False
-    ).stdout
-    rows = (line.split(None, 4) for line in listed.splitlines())
+    listed = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    if listed.returncode:
+        raise StudyError(
+            f"which units are left is unknown: {listed.stderr.strip()[-300:]}.",
+            "systemd",
+            "see that `systemctl list-units` works for that user, then run `study reap`.",
+        )
+    rows = (line.split(None, 4) for line in listed.stdout.splitlines())
     return [row[0] for row in rows if len(row) == 5 and is_below(row[4].strip(), tag)]
 
 

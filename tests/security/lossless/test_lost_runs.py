@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle import lost_run
+from density_study.cluster.machine import processes
 from density_study.cluster.model.errors import HostBusyError
 from density_study.cluster.state import lease, owner
 from density_study.cluster.state.lease import acquire, check_free
@@ -116,12 +118,20 @@ def test_an_unknown_owner_is_released_by_the_command_that_the_message_names(
     check_free("second/r2", this())
 
 
-def test_processes_of_a_lost_run_are_ended_by_reap(root: Path, tmp_path: Path) -> None:
+def test_processes_of_a_lost_run_are_ended_by_reap(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tag = f"lost-{os.getpid()}/r1"
     acquire(tag, root, replace(this(), start_ticks=1))
     with subprocess.Popen(["sleep", "60"], env={**os.environ, "STUDY_TAG": tag}) as orphan:
         with pytest.raises(Exception, match="study reap"):
             check_free("second/r2", this())
+        with monkeypatch.context() as hung:  # one that the kernel does not end keeps no other run
+            hung.setattr(processes, "KILLED_WITHIN_S", -1.0)
+            hung.setattr(processes, "_signal", lambda *_: None)
+            hung.setattr(lost_run, "GRACE_S", 0.0)
+            (failed,) = study_stages.reap(tmp_path, dry_run=False).failed
+            assert f"process {orphan.pid}" in str(failed) and "did not end" in str(failed)
         (reaped,) = study_stages.reap(tmp_path, dry_run=False).reaped
         assert str(orphan.pid) in str(reaped)
         assert orphan.wait(10) == -15

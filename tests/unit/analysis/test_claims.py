@@ -127,6 +127,27 @@ def _only(keep: Callable[[TestCaseSummary], bool]) -> World:
     return tuple(entry for entry in _world() if keep(entry))
 
 
+@pytest.mark.parametrize(
+    ("name", "claims"), (("latency", {"C6", "C8"}), ("throughput", {"C4", "C5"}))
+)
+def test_a_number_that_is_zero_decides_no_ratio(name: str, claims: set[str]) -> None:
+    """Latencies of others may be whole milliseconds."""
+    zero = tuple(
+        entry.model_copy(
+            update={
+                "metrics": tuple(
+                    one.model_copy(update={"points": (0.0, *one.points[1:])})
+                    if one.name == name
+                    else one
+                    for one in entry.metrics
+                )
+            }
+        )
+        for entry in _world()
+    )
+    assert not claims & {id_ for id_, one in _verdicts(zero).items() if one.is_decided}
+
+
 def test_missing_parts_of_a_study_are_named() -> None:
     flash = _verdicts(_only(lambda entry: entry.disk_type == "flash"))
     assert "random reads on hdd" in flash["C1"].why

@@ -189,6 +189,7 @@ def test_a_level_is_compared_with_its_bound() -> None:
     assert _one(idle).effect == pytest.approx(1.6, rel=0.05)
     assert _one(_question(RISES, [], noisy(20.0), reference=50.0)).verdict == "refuted"
     assert _one(_question(RISES, [], [0.0] * 8, reference=50.0)).verdict == "refuted"
+    assert _one(_question(RISES, [], [50.0] * 8, reference=50.0)).p == 1.0, "it is on the bound"
 
 
 def test_zero_values_have_no_ratio() -> None:
@@ -329,6 +330,44 @@ def test_a_doubtful_best_density_is_no_claim() -> None:
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, bounds=bound).verdict == "inconclusive"
     none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
     assert (none.verdict, none.why) == ("inconclusive", "every density violates the SLO")
+
+
+def test_the_least_certain_pair_stands_for_the_best_density() -> None:
+    """A pair of equal ratios, as rounded answers of searches are, has p = 0: it is the most certain one."""
+    rates = {0: [100.0] * 8, 2: noisy(180.0, 8, 0.2, seed=2), 4: [200.0] * 8}
+    test_cases = tuple(
+        ycsb("c", vms, ops_s=ops_s, latencies={("READ", 99.0): noisy(10.0)})
+        for vms, ops_s in rates.items()
+    )
+    every = findings(Evidence(test_cases, 8, Isolation.VM), Hypotheses(slo={"read_p99": "20 ms"}))
+    (best,) = (one for one in every if one.family == "best-density")
+    assert best.p_adjusted and best.effect and best.effect < 1.5
+
+
+def test_a_latency_that_is_not_known_meets_no_slo() -> None:
+    slo = {"read_p99": "20 ms", "update_p99": "20 ms"}
+    test_cases = [
+        ycsb("a", vms, ops_s=noisy(OPS_S[vms], seed=vms),
+             latencies={("READ", 99.0): noisy(10.0), ("UPDATE", 99.0): noisy(10.0)})
+        for vms in (0, 2)
+    ]  # fmt: skip
+
+    def verdict() -> str:
+        evidence = Evidence(tuple(test_cases), 8, Isolation.VM)
+        every = findings(evidence, Hypotheses(slo=slo))
+        return next(one.verdict for one in every if one.family == "best-density")
+
+    assert verdict() == "confirmed"
+    fastest = test_cases[1]
+    unknown = tuple(
+        one.model_copy(update={"value": None, "points": ()}) if one.operation == "UPDATE" else one
+        for one in fastest.metrics
+    )
+    test_cases[1] = fastest.model_copy(update={"metrics": unknown})
+    assert verdict() == "inconclusive"
+    no_updates = tuple(one for one in fastest.metrics if one.operation != "UPDATE")
+    test_cases[1] = fastest.model_copy(update={"metrics": no_updates})
+    assert verdict() == "confirmed"
 
 
 def test_what_is_tested_does_not_depend_on_which_densities_violate_the_slo() -> None:

@@ -16,8 +16,9 @@ import pytest
 
 from density_study.cluster.machine import as_root, io_limits, network_cut, slow_disk
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.machine.privileged import cut_network
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
 
 HELD = """
 from pathlib import Path
@@ -123,7 +124,12 @@ def test_a_host_without_nftables_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(as_root, "source", lambda _: source)
     with pytest.raises(InputError, match="cannot be cut: /nowhere/nft"):
         network_cut.check_nft()
-    assert not network_cut.is_cut("any") and not network_cut.mend("any")
+    assert not network_cut.mend("any")
+    with pytest.raises(StudyError, match="still cut is unknown: /nowhere/nft"):
+        network_cut.is_cut("any")
+    monkeypatch.setattr(bridge_guard, "NFT", "/nowhere/nft")
+    with pytest.raises(StudyError, match="still there is unknown: /nowhere/nft"):
+        bridge_guard.is_closed("any")
 
 
 @pytest.fixture

@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from density_study.analysis.findings.answered import evidence_of, ran, spared_by, standing
+from density_study.analysis.findings.answered import (
+    evidence_of,
+    path_to_answers,
+    ran,
+    spared_by,
+    standing,
+)
 from density_study.analysis.findings.power_of_design import made_up
 from density_study.analysis.findings.primary import asked
 from density_study.analysis.summarise.summarise import hypotheses_of
@@ -38,6 +44,19 @@ def test_an_answered_question_leaves_with_what_no_other_needs(
     assert modes == {"c"}, "the load writes the rows that the scans read"
     counts = {test_case.split("-")[1]: n for (test_case, _), n in ran(plan, spared, 8).items()}
     assert counts == {"load": 8, "c": 5, "e": 8}
+
+
+def test_the_path_of_a_comparison_that_lost_a_build_is_its_end(
+    planned: tuple[StudyFile, Plan],
+) -> None:
+    """An earlier look would pair builds of different repetitions."""
+    file, plan = planned
+    seen = measured(file, plan, 8, {"c": CLEAR[:7], "e": SLIGHT})
+    paths: dict[str, list[int]] = {"-c-": [], "-e-": []}
+    for look in path_to_answers(evidence_of(plan, seen, (), 8), file.study.hypotheses):
+        (mode,) = (one for one in paths if one in look.comparison)
+        paths[mode].append(look.n)
+    assert paths == {"-c-": [7], "-e-": [5, 6, 7, 8]}
 
 
 def test_a_question_that_the_repetitions_left_cannot_decide_leaves(

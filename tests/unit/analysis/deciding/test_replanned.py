@@ -23,7 +23,7 @@ from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study_file import StudyFile, parse_study
 from tests.support.made_runs.answered import STUDY, measured
-from tests.unit.analysis.deciding.step_down import rejected
+from tests.support.made_runs.step_down import rejected
 
 PLANNED, MOST = 8, 32
 RESERVE = STUDY.replace("at_most: 8", f"planned: {PLANNED}, at_most: {MOST}")

@@ -23,7 +23,7 @@ from density_study.analysis.statistics.sequential import (
     sequence_p,
     sequence_ratio,
 )
-from tests.unit.analysis.deciding.step_down import rejected
+from tests.support.made_runs.step_down import rejected
 
 FIRST, MOST = 5, 30
 REPEATS = 600

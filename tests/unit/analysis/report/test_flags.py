@@ -52,6 +52,20 @@ def test_the_rows_and_the_findings_of_flagged_trials_are_marked(flagged: Summary
     assert set(marked) == {label}
 
 
+def test_warnings_of_a_test_case_mark_no_other_whose_name_begins_alike() -> None:
+    """At 30 % of its rate, for example."""
+    summary = one_block()
+    warned = tuple(
+        one.model_copy(update={"verdict": "valid", "reasons": (DRIFT,)}) for one in summary.trials
+    )
+    compared = next(one for one in summary.findings if one.family == "density-rate")
+    (case,) = {one.test_case for one in warned if f"-{one.test_case}-v" in compared.id}
+    paced = compared.model_copy(update={"id": compared.id.replace(case, f"{case}-at30pct")})
+    both = summary.model_copy(update={"trials": warned, "findings": (compared, paced)})
+    rows = [row for group in forest(both).groups for row in group.rows]
+    assert [row.has_warnings for row in rows] == [True, False]
+
+
 @pytest.mark.slow
 def test_the_points_of_flagged_trials_are_marked_in_every_chart(flagged_page: str) -> None:
     plain, marked = html("one"), flagged_page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,29 @@ def test_an_open_question_says_what_it_would_take_at_the_ratio_seen(ended: Summa
     few, many = (_as_seen(asked, slight).needs(noise) for noise in (0.01, 0.02))
     assert few and many and 5 < few < many
     assert asked.needs(0.02) == 5, "its plan expects a fifth more"
+
+
+def test_a_ratio_that_is_not_known_is_the_planned_one(ended: Summary) -> None:
+    file = parse_study(STUDY, "answered.yaml", {})
+    plan = rehearsed_plan(file, Path("rehearsals"))
+    (asked,) = (one for one in questions_of(file.study, plan) if one.name == "scans")
+    (only,) = asked.comparisons
+    asked = replace(asked, comparisons=(replace(only, rule=replace(only.rule, expected=1.03)),))
+    scans = next(one for one in ended.findings if one.question == "scans")
+    for effect in (None, 0.0):  # 0: the share of CPU time that waited, for example
+        seen = _as_seen(asked, [scans.model_copy(update={"effect": effect})])
+        assert seen.needs(0.02) == asked.needs(0.02)
+
+
+def test_pairs_of_a_best_density_have_the_ratio_of_the_least_certain(ended: Summary) -> None:
+    file = parse_study(STUDY, "answered.yaml", {})
+    plan = rehearsed_plan(file, Path("rehearsals"))
+    (asked,) = (one for one in questions_of(file.study, plan) if one.name == "scans")
+    scans = next(one for one in ended.findings if one.question == "scans")
+    slight = [scans.model_copy(update={"effect": 1.02})]
+    whole = [slight[0].model_copy(update={"id": "best-density-e"})]
+    best = _as_seen(replace(asked, name="best-density"), whole)
+    assert best.needs(0.02) == _as_seen(asked, slight).needs(0.02) != asked.needs(0.02)
 
 
 def test_decisions_that_cannot_be_made_are_told_and_not_lost(tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import pytest
 
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings, short_trials
 from density_study.analysis.summary.summary import Finding, SummaryWarning, TestCaseSummary
@@ -72,6 +76,16 @@ def test_process_groups_take_another_provider_even_with_enough_repetitions() -> 
     line = str(_line(_test_cases(8, growth=2.0), 8, isolation=Isolation.PROCESS))
     assert "provider libvirt" in line
     assert "repetitions" not in line
+
+
+@pytest.mark.parametrize("ends", ({"sequential": True}, {"looks": Looks(5, 10)}))
+def test_no_repetition_turns_process_groups_into_vms(ends: dict[str, Any]) -> None:
+    for isolation, growth in ((Isolation.PROCESS, 2.0), (Isolation.VM, 1.0)):
+        evidence = Evidence(_test_cases(8, growth), 8, isolation, **ends)
+        rates = [one for one in effects.questions(evidence) if one.measure == "throughput"]
+        found = decide(rates, 8, evidence.sequential, evidence.looks)
+        line = str(undecided(found, evidence, (), None))
+        assert ("at_most" in line) == (isolation is Isolation.VM)
 
 
 def test_an_emulated_disk_takes_a_real_one() -> None:

@@ -102,6 +102,24 @@ def test_a_card_waits_as_the_level_says_and_is_put_back(card: Card) -> None:
         assert card.values == card.first
 
 
+def test_an_mtu_that_cannot_be_put_back_keeps_nothing_else(
+    card: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = act("network-state", "eth0", LEVEL)
+    act("set-network", "eth0", LEVEL)
+    root = network_link._root
+
+    def refuse(*words: str) -> None:
+        if words[0] == "ip":
+            raise StudyError("it is busy.", "eth0", "wait.")
+        root(*words)
+
+    monkeypatch.setattr(network_link, "_root", refuse)
+    with pytest.raises(StudyError, match="busy"):
+        network_link.restore({**former, "mtu": former["mtu"] + 1})
+    assert card.values == card.first
+
+
 def test_a_card_that_adapts_again_is_put_back_whatever_it_shows_then(card: Card) -> None:
     card.drifts = 3
     former = act("network-state", "eth0", LEVEL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import re
 import subprocess
@@ -136,6 +137,26 @@ def test_what_root_refuses_is_one_error(kernel: Kernel, tmp_path: Path) -> None:
     ):
         raise AssertionError("the trial began")
     assert kernel.noise.read_text() == "1\n"
+
+
+def test_a_setting_that_cannot_be_put_back_keeps_no_other(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The governor of a CPU that was taken away can be neither written nor read."""
+    read = Path.read_text
+
+    def fail(path: Path, *_: Any, **__: Any) -> str:
+        if path == kernel.calm:
+            raise OSError(errno.EBUSY, "busy")
+        return read(path)
+
+    former = {str(kernel.calm): "always", str(kernel.noise): "5"}
+    kernel.refused = str(kernel.calm)
+    monkeypatch.setattr(Path, "read_text", fail)
+    with pytest.raises(StudyError, match="not permitted"):
+        quiet.restore(former)
+    assert kernel.noise.read_text() == "5\n"
+    assert quiet.changed(former) == [str(kernel.calm)]
 
 
 def test_without_the_right_there_is_one_fault_before_anything_starts(

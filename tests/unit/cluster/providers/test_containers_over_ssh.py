@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from subprocess import TimeoutExpired
+from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from density_study.cluster.machine import containers as on_host
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import FaultsError, InputError, SeveralError
+from density_study.cluster.model.errors import FaultsError, InputError, SeveralError, StudyError
 from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role, Target
 from density_study.cluster.model.network import Network
 from density_study.cluster.model.placement import place
@@ -136,13 +136,25 @@ def test_every_host_that_cannot_carry_containers_is_named(monkeypatch: pytest.Mo
     assert [fault.where for fault in caught.value.faults] == ["h1", "h2"]
 
 
+@pytest.mark.parametrize(
+    "look", [lambda: on_host.unreached("c", ["192.0.2.1"]), lambda: on_host._leads(TAG, "n", "v")]
+)
+def test_a_program_that_fails_has_not_found_nothing(
+    look: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = CompletedProcess([], 1, "", "Cannot open network namespace")
+    monkeypatch.setattr(on_host, "run", lambda *_: done)
+    with pytest.raises(StudyError, match="Cannot open network namespace"):
+        look()
+
+
 def test_a_container_that_hangs_keeps_nothing_else_there(
     monkeypatch: pytest.MonkeyPatch, journal: Journal
 ) -> None:
     """runc waits for a process that waits for its disk."""
     names = [container_id(TAG, "h2", node) for node in ("w3", "w4")]
     found = dict.fromkeys(("container", "cgroup", "network namespace"), names)
-    monkeypatch.setattr(on_host, "find", lambda *_: {**found, "network interface": [], "route": []})
+    monkeypatch.setattr(on_host, "_found", lambda *_: {**found, "network interface": []})
     ran: list[Sequence[str]] = []
 
     def run(argv: Sequence[str], **_: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,29 @@ def test_a_guest_that_cannot_be_stopped_keeps_no_other_running(tmp_path: Path) -
         remove(virsh, TAG, Journal(tmp_path / "journal.jsonl"))  # type: ignore[arg-type]
     assert virsh.there["list"] == {second, IMPOSTOR, "foreign"}
     assert ("net-undefine", NETWORK) in virsh.commands
+
+
+@pytest.mark.parametrize(("why", "known"), [("No such file or directory", True), ("denied", False)])
+def test_a_pool_that_does_not_start_is_empty_only_without_its_folder(
+    why: str, known: bool, tmp_path: Path
+) -> None:
+    """Else its images would stay, and nothing would name them."""
+    virsh, run = FakeVirsh(), FakeVirsh.run
+
+    def fail(*args: str) -> str:
+        if args[0] in ("pool-start", "pool-delete"):
+            raise StudyError(f"virsh {args[0]} failed: cannot open directory '/d': {why}", "x", "y")
+        return run(virsh, *args)
+
+    virsh.run = fail  # type: ignore[method-assign]
+    virsh.active = lambda kind, name: kind == "net-list"  # type: ignore[method-assign]
+    with nullcontext() if known else pytest.raises(StudyError, match="denied"):
+        remove(virsh, TAG, Journal(tmp_path / "journal.jsonl"))  # type: ignore[arg-type]
+    assert (POOL in virsh.there["pool-list"]) is not known
+    assert virsh.there["list"] == {IMPOSTOR, "foreign"} and virsh.there["net-list"] == {"default"}
+    if not known:
+        with pytest.raises(StudyError, match="denied"):
+            find(virsh, TAG)  # type: ignore[arg-type]
 
 
 def test_resources_are_removed_once_in_dependency_order(tmp_path: Path) -> None:

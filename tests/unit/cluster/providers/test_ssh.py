@@ -262,6 +262,14 @@ def test_a_busy_systemd_is_queried_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert units._identity("u.service", tmp_path / "out.unit.json") == [4242, 77]
 
 
+def test_a_systemd_that_does_not_answer_has_units_perhaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = subprocess.CompletedProcess([], 1, "", "Failed to list units: Connection timed out")
+    monkeypatch.setattr(units, "usable", lambda: True)
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: done)
+    with pytest.raises(StudyError, match=r"unknown: Failed to list units"):
+        units.of("s/r/b1")
+
+
 def test_a_unit_that_ended_at_once_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from density_study.analysis.answers.numbers import OF_IMPORTED
+from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.summary.summary import Metric, Summary
 from density_study.dags.cli.agents.server import MOST_ANSWERS
 from tests.support.summary_factory import eight_repetitions
@@ -265,4 +266,6 @@ def test_a_run_is_told_by_its_decided_comparisons_alone(runs: Path) -> None:
     assert re.fullmatch(r"None of \d+ comparisons is decided\.", told["quickstart"])
     decided = told["density-flash-hdd"]
     assert decided.startswith(("Confirmed: ", "Refuted: ")) and "interval" in decided
+    asked = [one for one in eight_repetitions().findings if one.question and not is_whole(one)]
+    assert decided.endswith(f" of {len(asked)} comparisons."), "what nobody asked is no question"
     assert told["rehearsed"] is None
