@@ -138,9 +138,11 @@ def close_run(run: Run) -> None:
     with run.step_lock():
         builds = (*run.plan.builds, COPIES)
         each_of(builds, lambda build: tear_down(run.site(build), run.journal))
-        release_hosts(run.tag, run.journal)  # other machines, which the analysis does not use
-        if what_is_left(run):
-            lease.release(run.tag)
+        try:
+            release_hosts(run.tag, run.journal)  # other machines, which the analysis does not use
+        finally:
+            if what_is_left(run):
+                lease.release(run.tag)
 
 
 def build_to_keep(run: Run, asked: KeepAsked, acts: Acts | None = None) -> str | None:

@@ -403,3 +403,17 @@ def test_a_trial_without_its_cluster_is_not_run(run: Run, world: World) -> None:
     assert "does not stand" in ended.message
     assert outcome_of(run, trial) == ended
     assert outcome_of(run, run.plan.trials[1]) is None
+
+
+def test_a_stopped_run_frees_this_machine_though_another_host_does_not_answer(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object) -> None:
+        raise StudyError("it does not answer.", "host h2", "start it.")
+
+    freed: list[str] = []
+    monkeypatch.setattr(steps, "release_hosts", lost)
+    monkeypatch.setattr(steps.lease, "release", freed.append)
+    with pytest.raises(StudyError, match="does not answer"):
+        close_run(run)
+    assert freed == [run.tag]
