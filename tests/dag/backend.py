@@ -62,8 +62,8 @@ factors:
   vms_per_host: [1]
   configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 40}}}
 workloads:
-  - ycsb: {records: [1000], mixes: [a, c], threads: [1], duration: 8 s, warm_up: 1 s}
-duet: 2 s
+  - ycsb: {records: [1000], mixes: [a, c], threads: [1], duration: 12 s, warm_up: 1 s}
+duet: 3 s
 questions: []
 repetitions: 2
 """

@@ -42,7 +42,7 @@ DeviceName = Literal[
 MAX_PERIOD_S = 600
 Turn = Annotated[
     Seconds,
-    Field(ge=2),
+    Field(ge=3),
     at_most(60, "slow phases of a host would be those of one variant"),
 ]
 LeftOut = Annotated[

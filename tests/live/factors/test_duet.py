@@ -27,7 +27,7 @@ stack: {base_port: 27000, replication: 1, jit: c1}
 workloads:
   - ycsb: {records: [10_000], mixes: [c], threads: [4], duration: 16 s, warm_up: 2 s, warm_up_client: off,
            warm_up_daemons: off}
-duet: 2 s
+duet: 3 s
 questions: []
 repetitions: 1
 """

@@ -30,7 +30,7 @@ stack: {replication: 1, jit: c1}
 workloads:
   - ycsb: {records: [5_000], mixes: [c], threads: [4], duration: 12 s, warm_up: 2 s, warm_up_client: off,
            warm_up_daemons: off}
-duet: 2 s
+duet: 3 s
 questions: []
 repetitions: 1
 """

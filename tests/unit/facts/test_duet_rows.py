@@ -65,7 +65,9 @@ def test_the_rate_is_that_of_its_own_turns_and_does_not_drift(intervals: pa.Tabl
 def test_each_second_of_its_time_has_its_operations(intervals: pa.Table) -> None:
     logs = TrialLogs()
     logs.add(with_facts(intervals, FACTS), FACTS)
-    seconds = {row["second"]: row["operations"] for row in logs.seconds("t").to_pylist()}
+    rows = logs.seconds("t").to_pylist()
+    assert [row["interval_s"] for row in rows] == pytest.approx([1.0] * len(rows))
+    seconds = {row["second"]: row["operations"] for row in rows}
     # the first interval began before the window
     assert [seconds[second] for second in range(1, 24)] == pytest.approx([RATE] * 23, rel=0.02)
 

@@ -67,7 +67,8 @@ class TrialLogs:
         since_s = intervals["begun_s"].to_numpy()
         until_s = since_s + intervals["length_s"].to_numpy()
         span, second, inside_s = by_second(since_s, until_s, window)
-        self._lengths_s.append(until_s - since_s)
+        passed = until_s > since_s  # not in turns of another trial
+        self._lengths_s.append((until_s - since_s)[passed])
         self._seconds.append(second)
         self._done.append(
             intervals["counted"].to_numpy()[span] * (inside_s / (until_s - since_s)[span])

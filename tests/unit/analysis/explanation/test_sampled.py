@@ -66,6 +66,7 @@ def test_a_client_is_silent_while_its_histogram_is_due() -> None:
     # stopped from 104.5 to 107.5: the interval that was open lasts 4 s
     rows += [("ycsb-1", 104.0, 4.0), ("ycsb-1", 108.0, 1.0), ("ycsb-1", 109.0, 1.0)]
     rows += [("ycsb-2", 100.0 + n, 1.0) for n in range(10)]
+    rows += [("ycsb-1", 104.0, 0.0)] * 9  # in turns of another trial
     intervals = pd.DataFrame(rows, columns=["client", "begun_s", "length_s"])
     found = dict(silent_client(Seconds(2, 8), intervals, start_s=100.0))
     silent = found[Place("client_silent", "", "ycsb-1")]

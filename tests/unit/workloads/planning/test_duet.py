@@ -50,7 +50,7 @@ def plan(of: Study) -> Plan:
         ({"  - ycsb": "  - testdfsio: {modes: [write], files: 1, file_size: 1 MiB}\n  - ycsb"},
          "testdfsio-write-n1 cannot take turns"),
         ({"duet__4 s": "duet: 8 s"}, "fewer than 3 turns"),
-        ({"duet__4 s": "duet: 1 s"}, "duet"),
+        ({"duet__4 s": "duet: 2 s"}, "it must be 3 or more"),
         ({"duet__4 s": "duet: 61 s"}, "slow phases"),
         ({"duet__4 s": "duet: 4 s\nmonitor: {overhead_trials: 1}"}, "without duet"),
         ({"duet__4 s": "duet: 4 s\nleave_out: ['*a/*-c-*']"}, "all its test cases"),
