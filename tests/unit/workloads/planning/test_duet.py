@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk
 from density_study.cluster.model.ports import allocate_ports
 from density_study.workloads.planning.duet import turns_of
 from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host
@@ -110,3 +115,11 @@ def test_turns_are_those_of_the_plan_and_differ_between_trials() -> None:
         assert other is not None
         assert (mine.beside, theirs.beside) == (other.trial, one.trial)
         assert mine.all_s == 2 * 20
+
+
+@pytest.mark.parametrize("memory", ["auto", "8191 MiB"])
+def test_the_plan_of_a_run_follows_from_its_study(memory: str, tmp_path: Path) -> None:
+    of = study(**{"memory__6 GiB": f"memory: {memory}"})
+    runs = tmp_path / "runs"
+    one = replace(host(8191), disks=(Disk(str(runs), "flash"),))
+    check_follows(of, make_plan(of, [one]), runs / "duet" / "r1")
