@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.reap import reap
-from density_study.cluster.model.errors import TearDownError
+from density_study.cluster.model.errors import SeveralError
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution.opening import open_run
@@ -93,7 +93,7 @@ def test_the_study_continues_after_a_dead_regionserver_and_a_dead_host(
                                                 for o in outcomes):  # fmt: skip
                 victim = _kill_regionserver if step.build == builds[0] else _power_off
             outcomes.append(_ended(run, step, hosts, victim))
-        with pytest.raises(TearDownError, match="host h3"):
+        with pytest.raises(SeveralError, match="host h3"):  # of both builds
             close_run(run)
     finally:
         hosts.boot("h3")
@@ -130,7 +130,9 @@ def test_the_study_continues_after_a_dead_datanode_and_a_reboot(
     assert [m.state for m in first] == ["failed", "incomplete"]
     assert "datanode on w1 died" in " ".join(first[0].reasons), first[0].reasons
     assert [m.state for m in second] == ["complete", "incomplete"]
-    assert "on w3" in " ".join(second[1].reasons), second[1].reasons
+    # the old connection breaks, or a new one finds no daemon
+    (reason,) = second[1].reasons
+    assert "on w3" in reason or "host 'h3'" in reason, reason
     for name in hosts.names:
         assert left_on(hosts, name) == [], name
 
