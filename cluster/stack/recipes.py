@@ -34,7 +34,8 @@ _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "web
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
 _OF_EVERY_STORE = (
     "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "LoadSchedule",
-    "ScheduledWorkload", "StudyWorkload", "ThinkTimed", "TurnsWorkload", "WarmClient", "YcsbKeys",
+    "ScheduledWorkload", "StudyWorkload", "ThinkTimed", "TurnsWorkload", "WarmClient",
+    "WrappingWorkload", "YcsbKeys",
 )  # fmt: skip
 """Classes of the HBase binding that the bindings for other stores also need."""
 

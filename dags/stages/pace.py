@@ -91,11 +91,11 @@ def pace(runs: Iterable[Run]) -> Pace:
 def _shared(plan: Plan, took_s: Mapping[int, float]) -> dict[int, float]:
     """Two trials that were measured at once took half of their time each: one of them is journalled with
     all of it."""
-    partners = {index: plan.partner(plan.steps[index]) for index in took_s}
-    return {
-        index: seconds if partner is None else (seconds + took_s.get(partner.index, 0.0)) / 2
-        for (index, seconds), partner in zip(took_s.items(), partners.values(), strict=True)
-    }
+    shared_s = dict(took_s)
+    for index, seconds in took_s.items():
+        if partner := plan.partner(plan.steps[index]):
+            shared_s[index] = (seconds + took_s.get(partner.index, 0.0)) / 2
+    return shared_s
 
 
 def _ratio(seen: Sequence[tuple[float, float]]) -> float:

@@ -48,7 +48,11 @@ class Turns(Frozen):
 
     beside: str = Field(description="the trial that worked in the other turns")
     own: tuple[tuple[float, float], ...]
-    all_s: float = Field(description="length of the turns of both")
+
+    @property
+    def own_s(self) -> float:
+        """How long it works. The other one works as long, to a millisecond per turn."""
+        return sum(end_s - begin_s for begin_s, end_s in self.own)
 
     def since(self, start_s: float) -> Turns:
         """The same turns, with the first one at `start_s`."""

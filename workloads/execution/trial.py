@@ -104,7 +104,7 @@ def run_duet(run: Run, both: Sequence[tuple[Step, Cluster, Transport, Turns]]) -
         share_s = (run.journal.clock.monotonic_s() - begun_s) / len(trials)
         for trial, own, turns in zip(trials, clients, of_all, strict=True):
             trial.facts["times_s"]["measure"] = share_s
-            window = Window(start_epoch_s=begin_s, end_epoch_s=begin_s + turns.all_s / 2)
+            window = Window(start_epoch_s=begin_s, end_epoch_s=begin_s + turns.own_s)
             trial.measured(own, window, turns.since(begin_s))
 
     return _carried_out(trials, run_clients)
@@ -146,17 +146,13 @@ class _Trial:
         self.context = TrialContext(cluster, transport, self._record, run.journal)
         self.facts: dict[str, Any] = {"times_s": {}}
 
-    @contextmanager
-    def quiet(self) -> Iterator[None]:
+    def quiet(self) -> AbstractContextManager[None]:
         """The hosts' kernels make no noise meanwhile, if the study asks for it."""
         site, topology = self.context.cluster.site, self.context.cluster.topology
         wanted = self._run.study.quiet and not provider_of(topology).simulates
         if wanted and isinstance(topology, Topology):  # no study asks it of an existing cluster
-            quiet: AbstractContextManager[None] = quieted(site, topology, self._run.journal)
-        else:
-            quiet = nullcontext()
-        with quiet:
-            yield
+            return quieted(site, topology, self._run.journal)
+        return nullcontext()
 
     def prepare(self) -> None:
         self._workload, self._monitors = _means(self._run, self._step, self.context)

@@ -34,7 +34,4 @@ def drawn(trials: tuple[str, str], own_s: float, turn_s: float, rng: Random) -> 
                 begin_s = own[whose].pop()[0]
             own[whose].append((begin_s, end_s))
     first, second = trials
-    return (
-        Turns(beside=second, own=tuple(own[0]), all_s=2 * own_s),
-        Turns(beside=first, own=tuple(own[1]), all_s=2 * own_s),
-    )
+    return Turns(beside=second, own=tuple(own[0])), Turns(beside=first, own=tuple(own[1]))

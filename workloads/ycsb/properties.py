@@ -159,7 +159,7 @@ def _in_turns(turns: Turns, workload: str) -> dict[str, str]:
         "workload": TURNS,
         "turns.workload": workload,
         "turns": ";".join(f"{begin}:{end}" for begin, end in ms),
-        "maxexecutiontime": str(ceil(FIRST_TURN_AFTER_S + turns.all_s)),
+        "maxexecutiontime": str(ceil(FIRST_TURN_AFTER_S + 2 * turns.own_s)),
     }
 
 

@@ -127,7 +127,7 @@ def in_turns(
         (context, client_commands(context, test_case, "raw", turns=turns))
         for context, turns in both
     ]
-    timeout_s = FIRST_TURN_AFTER_S + max(turns.all_s for _, turns in both) + GRACE_S
+    timeout_s = FIRST_TURN_AFTER_S + 2 * max(turns.own_s for _, turns in both) + GRACE_S
     return run_duet(started, timeout_s, test_case.warm_up_client_s + GRACE_S)
 
 

@@ -20,10 +20,11 @@ def with_own_ports(topologies: Sequence[Topology]) -> tuple[Topology, ...]:
     """The topologies, each with ports after those of the one before it. InputError if they do not fit."""
     found: list[Topology] = []
     for topology in topologies:
-        if found:
-            taken = allocate_ports(found[-1]).of_addresses.values()
-            last = max(port for ports in taken for port in ports)
-            topology = replace(topology, base_port=last + 1)
-        allocate_ports(topology)
-        found.append(topology)
+        own = replace(topology, base_port=_last_port(found[-1]) + 1) if found else topology
+        allocate_ports(own)
+        found.append(own)
     return tuple(found)
+
+
+def _last_port(topology: Topology) -> int:
+    return max(port for ports in allocate_ports(topology).of_addresses.values() for port in ports)

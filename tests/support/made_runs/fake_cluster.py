@@ -36,6 +36,14 @@ factors:
 stack: {replication: 1}
 """
 """Of a study file: all between its name and its workloads."""
+DUET = f"""\
+study: duet
+{TWO_CONFIGURATIONS}
+workloads:
+  - ycsb: {{records: [100], mixes: [a, c], threads: [2], duration: 20 s, warm_up: 2 s}}
+duet: 4 s
+questions: []
+"""
 
 
 @dataclasses.dataclass

@@ -34,7 +34,7 @@ def test_both_share_the_time_equally_and_never_work_at_once(
         )
     every = sorted((*first.own, *second.own))
     assert every[0][0] == 0
-    assert every[-1][1] == pytest.approx(first.all_s, abs=0.001)
+    assert every[-1][1] == pytest.approx(2 * own_s, abs=0.001)
     assert all(end == begin for (_, end), (begin, _) in pairwise(every))
     length_s = own_s / max(1, round(own_s / turn_s))
     assert all(end - begin < 2 * length_s + 0.01 for begin, end in every)
@@ -48,7 +48,7 @@ def test_their_order_is_random_and_drawn_by_the_seed() -> None:
 
 
 def test_turns_since_a_moment() -> None:
-    one = Turns(beside="b", own=((0.0, 4.0), (8.0, 12.0)), all_s=16.0)
+    one = Turns(beside="b", own=((0.0, 4.0), (8.0, 12.0)))
     assert one.since(100.0).own == ((100.0, 104.0), (108.0, 112.0))
 
 

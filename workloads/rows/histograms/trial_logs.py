@@ -67,12 +67,10 @@ class TrialLogs:
         since_s = intervals["begun_s"].to_numpy()
         until_s = since_s + intervals["length_s"].to_numpy()
         span, second, inside_s = by_second(since_s, until_s, window)
-        passed = until_s > since_s  # not in turns of another trial
-        self._lengths_s.append((until_s - since_s)[passed])
+        lengths_s = until_s - since_s
+        self._lengths_s.append(lengths_s[lengths_s > 0])  # 0: in turns of another trial
         self._seconds.append(second)
-        self._done.append(
-            intervals["counted"].to_numpy()[span] * (inside_s / (until_s - since_s)[span])
-        )
+        self._done.append(intervals["counted"].to_numpy()[span] * (inside_s / lengths_s[span]))
 
     def percentiles(self, trial: str) -> pa.Table:
         """Rows of `latency_percentiles`."""

@@ -16,7 +16,7 @@ from density_study.workloads.record.record import closed_records, earlier_attemp
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host
 from tests.support.made_runs.fake_cluster import (
-    TWO_CONFIGURATIONS,
+    DUET,
     World,
     open_again,
     opened_run,
@@ -24,14 +24,6 @@ from tests.support.made_runs.fake_cluster import (
 )
 
 __all__ = ["world"]  # fixture
-DUET = f"""\
-study: duet
-{TWO_CONFIGURATIONS}
-workloads:
-  - ycsb: {{records: [100], mixes: [a, c], threads: [2], duration: 20 s, warm_up: 2 s}}
-duet: 4 s
-questions: []
-""".replace("6 GiB", "8 GiB")
 
 
 @pytest.fixture

@@ -16,21 +16,13 @@ from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host
-from tests.support.made_runs.fake_cluster import TWO_CONFIGURATIONS
+from tests.support.made_runs.fake_cluster import DUET
 
-DUET = f"""\
-study: duet
-{TWO_CONFIGURATIONS}
-workloads:
-  - ycsb: {{records: [100], mixes: [a, c], threads: [2], duration: 20 s, warm_up: 2 s}}
-duet: 4 s
-repetitions: 6
-questions: []
-"""
+SIX = f"{DUET}repetitions: 6\n"
 
 
 def study(**replaced: str) -> Study:
-    text = DUET
+    text = SIX
     for old, new in replaced.items():
         old = old.replace("__", ": ")
         assert old in text
@@ -114,7 +106,7 @@ def test_turns_are_those_of_the_plan_and_differ_between_trials() -> None:
     for (one, other), (mine, theirs) in zip(pairs, found, strict=True):
         assert other is not None
         assert (mine.beside, theirs.beside) == (other.trial, one.trial)
-        assert mine.all_s == 2 * 20
+        assert mine.own_s == pytest.approx(20)
 
 
 @pytest.mark.parametrize("memory", ["auto", "8191 MiB"])

@@ -40,7 +40,7 @@ public final class KeyDraws {
   private static CoreWorkload workload(Properties properties) throws Exception {
     String scheduled = properties.getProperty(ScheduledWorkload.WORKLOAD);
     String name = scheduled != null ? scheduled : properties.getProperty(Client.WORKLOAD_PROPERTY);
-    CoreWorkload workload = ScheduledWorkload.instance(name, CoreWorkload.class);
+    CoreWorkload workload = WrappingWorkload.instance(name, CoreWorkload.class);
     workload.init(properties);
     return workload;
   }

@@ -5,10 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import site.ycsb.DB;
-import site.ycsb.Workload;
 import site.ycsb.WorkloadException;
 import site.ycsb.measurements.Measurements;
 
@@ -21,11 +18,9 @@ import site.ycsb.measurements.Measurements;
  * 2n, ... {@code -p schedule.log=PATH}: the file that gets, for each second from the start of the
  * schedule, its start (ms of the epoch), its piece, and the operations due in it.
  */
-public final class ScheduledWorkload extends Workload {
+public final class ScheduledWorkload extends WrappingWorkload {
   static final String WORKLOAD = "schedule.workload";
-  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private Workload workload;
   private LoadSchedule schedule;
   private Measurements measurements;
   private String log;
@@ -49,12 +44,9 @@ public final class ScheduledWorkload extends Workload {
 
   @Override
   public void init(Properties properties) throws WorkloadException {
-    String name = properties.getProperty(WORKLOAD, "");
+    wrap(properties, WORKLOAD);
     try {
-      workload = instance(name, Workload.class);
       schedule = LoadSchedule.parse(properties.getProperty("schedule.pieces", ""));
-    } catch (ReflectiveOperationException | ClassCastException wrong) {
-      throw new WorkloadException(WORKLOAD + "=" + name + " is no workload of YCSB", wrong);
     } catch (IllegalArgumentException wrong) {
       throw new WorkloadException("schedule.pieces: " + wrong.getMessage(), wrong);
     }
@@ -81,17 +73,12 @@ public final class ScheduledWorkload extends Workload {
     turn.piece = schedule.pieceOf(turn.operation, turn.piece);
     double dueS = schedule.dueS(turn.operation, turn.piece);
     long dueNs = beganNs + (dueS > schedule.seconds() ? Long.MAX_VALUE / 2 : Math.round(dueS * 1e9));
-    if (!waited(dueNs)) {
+    if (!waited(() -> dueNs - System.nanoTime())) {
       return false;
     }
     turn.operation += turn.step;
     measurements.setIntendedStartTimeNs(dueNs);
     return workload.doTransaction(db, turn.state);
-  }
-
-  /** A new instance of the class of that name. */
-  static <T> T instance(String name, Class<T> kind) throws ReflectiveOperationException {
-    return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
   /** The common start of all threads: the first operation of any. */
@@ -102,25 +89,6 @@ public final class ScheduledWorkload extends Workload {
       startEpochMs = System.currentTimeMillis();
     }
     return startNs;
-  }
-
-  /** Whether the time has come; false if the run ends first. */
-  private boolean waited(long dueNs) {
-    long leftNs = dueNs - System.nanoTime();
-    while (leftNs > 0) {
-      if (isStopRequested()) {
-        return false;
-      }
-      LockSupport.parkNanos(Math.min(leftNs, LOOK_NS));
-      leftNs = dueNs - System.nanoTime();
-    }
-    return true;
-  }
-
-  @Override
-  public void requestStop() {
-    super.requestStop();
-    workload.requestStop();
   }
 
   @Override

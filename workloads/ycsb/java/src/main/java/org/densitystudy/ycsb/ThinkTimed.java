@@ -31,7 +31,7 @@ public final class ThinkTimed extends DB {
   public void init() throws DBException {
     String name = getProperties().getProperty("think.timed.db", "");
     try {
-      db = ScheduledWorkload.instance(name, DB.class);
+      db = WrappingWorkload.instance(name, DB.class);
     } catch (ReflectiveOperationException | ClassCastException wrong) {
       throw new DBException("think.timed.db=" + name + " is no DB of YCSB", wrong);
     }

@@ -2,9 +2,7 @@ package org.densitystudy.ycsb;
 
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import site.ycsb.DB;
-import site.ycsb.Workload;
 import site.ycsb.WorkloadException;
 
 /**
@@ -14,27 +12,22 @@ import site.ycsb.WorkloadException;
  * <p>{@code -p turns=BEGIN:END;...}: in ms from the common start of the clients (see {@link Barrier}), in
  * order. After the last turn, threads wait for the end of the run.
  */
-public final class TurnsWorkload extends Workload {
+public final class TurnsWorkload extends WrappingWorkload {
   static final String WORKLOAD = "turns.workload";
   static final String TURNS = "turns";
   /** The common start, in ms of the epoch: {@link WarmClient} adds it to YCSB's arguments. */
   static final String START = "turns.start.ms";
 
-  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final ThreadLocal<Long> WAITED_NS = ThreadLocal.withInitial(() -> 0L);
 
-  private Workload workload;
   private long[] edgesMs;
 
   @Override
   public void init(Properties properties) throws WorkloadException {
-    String name = properties.getProperty(WORKLOAD, "");
+    wrap(properties, WORKLOAD);
     try {
-      workload = ScheduledWorkload.instance(name, Workload.class);
       long startMs = Long.parseLong(properties.getProperty(START, ""));
       edgesMs = edges(properties.getProperty(TURNS, ""), startMs);
-    } catch (ReflectiveOperationException | ClassCastException wrong) {
-      throw new WorkloadException(WORKLOAD + "=" + name + " is no workload of YCSB", wrong);
     } catch (IllegalArgumentException wrong) {
       throw new WorkloadException(TURNS + ", " + START + ": " + wrong.getMessage(), wrong);
     }
@@ -97,24 +90,17 @@ public final class TurnsWorkload extends Workload {
 
   /** Whether it is this client's turn; false if the run ends first. */
   private boolean waitedForTurn() {
-    long leftMs = untilTurnMs(edgesMs, System.currentTimeMillis());
-    if (leftMs == 0) {
+    if (untilTurnNs() == 0) {
       return true;
     }
     long beganNs = System.nanoTime();
-    while (leftMs > 0 && !isStopRequested()) {
-      long leftNs = TimeUnit.MILLISECONDS.toNanos(leftMs);
-      LockSupport.parkNanos(Math.min(leftNs, LOOK_NS));
-      leftMs = untilTurnMs(edgesMs, System.currentTimeMillis());
-    }
+    boolean hasCome = waited(this::untilTurnNs);
     WAITED_NS.set(WAITED_NS.get() + System.nanoTime() - beganNs);
-    return leftMs == 0;
+    return hasCome;
   }
 
-  @Override
-  public void requestStop() {
-    super.requestStop();
-    workload.requestStop();
+  private long untilTurnNs() {
+    return TimeUnit.MILLISECONDS.toNanos(untilTurnMs(edgesMs, System.currentTimeMillis()));
   }
 
   @Override

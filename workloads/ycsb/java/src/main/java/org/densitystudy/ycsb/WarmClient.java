@@ -127,7 +127,7 @@ public final class WarmClient {
    * for four seconds, and the client fell behind its schedule again.
    */
   private static void keep(Properties properties) throws Exception {
-    DB keeper = ScheduledWorkload.instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
+    DB keeper = WrappingWorkload.instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
     keeper.setProperties(properties);
     keeper.init();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> close(keeper)));
@@ -143,7 +143,7 @@ public final class WarmClient {
 
   private static Workload workload(Properties properties) throws Exception {
     Workload workload =
-        ScheduledWorkload.instance(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
+        WrappingWorkload.instance(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
     workload.init(properties);
     return workload;
   }
