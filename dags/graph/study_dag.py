@@ -97,7 +97,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
 
 
 def _at_once(builds: Sequence[BuildOutline]) -> Iterator[tuple[BuildOutline, ...]]:
-    """Builds by turns; those of a duet together."""
+    """Builds one at a time, and those of a duet together."""
     by_name = {build.build: build for build in builds}
     for build in builds:
         if build.build in by_name:

@@ -52,7 +52,7 @@ def check_duet(study: StudyKeys) -> None:
 def _check_variants(study: StudyKeys) -> None:
     for name, factor in factors().items():
         if len(study.factors.levels(name)) > 1 and not factor.in_duets:
-            able = ", ".join(one for one, factor in factors().items() if factor.in_duets)
+            able = " and ".join(one for one, factor in factors().items() if factor.in_duets)
             raise FaultyKeyError(
                 f"variants of a duet stand on the same hosts at once, and may differ in {able} only; "
                 f"remove {name}, or the key duet",
