@@ -136,7 +136,7 @@ class Study:
         self._written: dict[Path, int] = {}
         self.file = web.studies / f"{name}.yaml"
         if not self.file.exists():
-            self.file.write_text(text.replace("study: small", f"study: {name}"))
+            self.file.write_text(named(text, name))
 
     def ask(self, method: str, path: str, **body: Any) -> Any:
         return self.web.ask(method, f"/dags/{self.dag}{path}", **body)
@@ -225,18 +225,27 @@ class Study:
         return not list(self.runs.glob("*/builds/*/standing"))
 
 
+def named(text: str, name: str) -> str:
+    """The study file's text under this name."""
+    return re.sub("^study: .*", f"study: {name}", text)
+
+
 @contextmanager
 def started(
-    folder: Path, *names: str, python: Path | None = None, **environment: str
+    folder: Path,
+    *names: str,
+    python: Path | None = None,
+    text: str = SMALL,
+    at_once: int = 1,
+    **environment: str,
 ) -> Iterator[Web]:
-    """Ready for requests about its studies of these `names`; stopped on exit in any case.
+    """Ready for requests about its studies of these `names`, each with this `text`; stopped on exit.
 
-    Whatever a test does, two clusters never stand at once.
+    Whatever a test does, no more than `at_once` clusters ever stand.
     """
     folder.joinpath("studies").mkdir(exist_ok=True)
     for name in names:
-        text = SMALL.replace("study: small", f"study: {name}")
-        folder.joinpath("studies", f"{name}.yaml").write_text(text)
+        folder.joinpath("studies", f"{name}.yaml").write_text(named(text, name))
     if python is None:  # another version of Airflow has databases of its own
         furnish(folder / "airflow")
     web = Web(folder, python, **environment)
@@ -247,4 +256,4 @@ def started(
         yield web
     finally:
         web.kill()
-    assert most_standing(web.runs) <= 1
+    assert most_standing(web.runs) <= at_once
