@@ -18,7 +18,13 @@ from typing import Any, Literal
 from density_study.analysis.findings.control import more_daemons
 from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.factors import baseline
-from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
+from density_study.analysis.findings.question import (
+    RISES,
+    Evidence,
+    IntervalOf,
+    Question,
+    stand_in,
+)
 from density_study.analysis.findings.variants import cells, latency, points_of, rate_points
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, FindingVerdict, TestCaseSummary
@@ -166,6 +172,8 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
         "rule": "meets the SLO, and its rate is above that of every other density",
         "unit": "build",
         "question": FAMILY if one.main else None,
+        "stand_in": stand_in(one.forbidden),
+        "cells": cells(*(variant.entry for variant in one.densities)),
     }
     if one.best is None:
         words = f"No density meets the SLO ({one.limits}) for {subject}, {among}"

@@ -9,12 +9,12 @@ The `expected` ratios, for which plans compute their power, are what the caption
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log2
 from typing import Any
 
-from density_study.analysis.findings.question import SIMILAR, Evidence, Question, Rule
+from density_study.analysis.findings.question import SIMILAR, UNDEFINED, Evidence, Question, Rule
 from density_study.analysis.findings.sections import (
     by_threads,
     compared,
@@ -52,6 +52,8 @@ LITTLE_LOSS = Rule(low=0.8, expected=0.95)
 LITTLE_DELAY = Rule(high=1.5, expected=1.2)
 MAX_IDLE = 50.0  # percent
 LITTLE_WAIT = 2.0  # percent: about 1
+LOST = "a build lacks one of two test cases whose ratio is compared"
+Measured = tuple[TestCaseSummary, Points]
 
 
 def c1(evidence: Evidence) -> Iterator[Question]:
@@ -98,13 +100,14 @@ def c4(evidence: Evidence) -> Iterator[Question]:
         yield _flash(evidence, "C4", "mix", (hdd, flash), GAIN)
         scan = scans.get(hdd.count("records"))
         if scan is not None:
+            gains = (
+                [(one, rate_points(one)) for one in (over, under)]
+                for over, under in zip(scan, (hdd, flash), strict=True)
+            )
             yield compared(
                 evidence, "C4", "scan", (hdd, flash),
                 f"scan-{scan[0].test_case}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MORE_GAIN,
-                points=(
-                    _by_build(evidence, scan[0], hdd),
-                    _by_build(evidence, scan[1], flash),
-                ),
+                **_by_build(evidence, *gains),
                 subject=scan[0].label, measure="throughput over that of the 45/55 mix",
                 cells=cells(hdd, scan[0], flash, scan[1]),
             )  # fmt: skip
@@ -132,22 +135,23 @@ def c5(evidence: Evidence) -> Iterator[Question]:
 
 
 def c6(evidence: Evidence) -> Iterator[Question]:
-    growth: dict[int, tuple[TestCaseSummary, TestCaseSummary, Points]] = {}
+    growth: dict[int, list[Measured]] = {}
     top = max(_densities(evidence), default=0)
     for density in dict.fromkeys((0, top)):
         for few, many in by_threads(on(evidence, SCAN, density)):
             found = latency_variants(few, many, "SCAN", 50.0)
-            if found and _is_whole(evidence, (few, found[1]), (many, found[2])):
-                growth[density] = few, many, _ratios(found[2], found[1])
+            if found:
+                growth[density] = [(many, found[2]), (few, found[1])]
             if found and density == 0:
                 yield _bare_growth(evidence, (few, many), found)
     if len(growth) == 2:
-        bare, dense = growth[0], growth[top]
+        bare, dense = ([entry for entry, _ in growth[density]] for density in (0, top))
         yield compared(
-            evidence, "C6", "vm", (bare[0], dense[0]), f"vm-{bare[0].topology}-{dense[0].topology}",
-            f"{evidence.density(top)} over the bare host", FASTER_GROWTH, points=(bare[2], dense[2]),
-            subject=dense[1].label, measure="growth of SCAN p50 with threads", among=dense[1].disk_type,
-            cells=cells(*bare[:2], *dense[:2]),
+            evidence, "C6", "vm", (bare[1], dense[1]), f"vm-{bare[1].topology}-{dense[1].topology}",
+            f"{evidence.density(top)} over the bare host", FASTER_GROWTH,
+            **_by_build(evidence, growth[0], growth[top]),
+            subject=dense[0].label, measure="growth of SCAN p50 with threads", among=dense[0].disk_type,
+            cells=cells(*reversed(bare), *reversed(dense)),
         )  # fmt: skip
 
 
@@ -261,18 +265,18 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
             yield entry, other
 
 
-def _by_build(evidence: Evidence, over: TestCaseSummary, under: TestCaseSummary) -> Points:
-    """The ratio of two test cases' rates in each build that has both; empty if a build was lost."""
-    a, b = rate_points(over), rate_points(under)
-    return _ratios(a, b) if _is_whole(evidence, (over, a), (under, b)) else ()
-
-
-def _ratios(over: Points, under: Points) -> Points:
-    """Both test cases of one build: its own speed cancels. Empty if one has no ratio."""
-    return () if 0.0 in under else tuple(a / b for a, b in zip(over, under, strict=False))
-
-
-def _is_whole(evidence: Evidence, *variants: tuple[TestCaseSummary, Points]) -> bool:
-    """Whether no build was lost. Two test cases that lost one each have equal counts, too, but may have lost
-    different ones."""
-    return all(len(points) == evidence.blocks(entry) for entry, points in variants)
+def _by_build(evidence: Evidence, *variants: Sequence[Measured]) -> dict[str, Any]:
+    """Of each variant the ratio of its first test case to its second in every build, whose own speed cancels;
+    or why there is none. Two test cases that lost one build each may have lost different ones."""
+    measured = [one for variant in variants for one in variant]
+    if all(points for _, points in measured):
+        if any(len(points) != evidence.blocks(entry) for entry, points in measured):
+            return {"points": ((), ()), "withheld": (LOST,)}
+        if any(0.0 in points for _, points in measured):
+            return {"points": ((), ()), "withheld": (UNDEFINED,)}
+    return {
+        "points": tuple(
+            tuple(a / b for a, b in zip(over[1], under[1], strict=False))
+            for over, under in variants
+        )
+    }

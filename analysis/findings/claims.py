@@ -30,7 +30,6 @@ _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
 }
 
 _WHOLE = "claim of the talk"
-_LACKS = "this study lacks the variants"
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def is_whole(finding: Finding) -> bool:
 
 def can_judge(finding: Finding) -> bool:
     """Whether the run has the variants that a claim as a whole compares."""
-    return not finding.why.startswith(_LACKS)
+    return finding.hindrance != "missing"
 
 
 def conclusion(
@@ -70,7 +69,9 @@ def conclusion(
 ) -> tuple[Finding, ...]:
     """The claim, then its decided parts."""
     claim = next(one for one in CLAIMS if one.id == id_)
-    verdict, why = _verdict(claim, asked, parts)
+    seen = {question.part for question in asked}
+    missing = [needs for name, _, needs in claim.parts if name not in seen]
+    verdict, why = _verdict(missing, parts)
     whole = Finding(
         id=claim.id,
         statement=f"{claim.id}: {claim.statement}",
@@ -81,21 +82,18 @@ def conclusion(
         rule=claim.rule,
         verdict=verdict,
         why=why,
+        hindrance="missing" if missing and verdict == "inconclusive" else "unknown",
     )
     return whole, *parts
 
 
-def _verdict(
-    claim: Claim, questions: Sequence[Question], parts: Sequence[Finding]
-) -> tuple[FindingVerdict, str]:
+def _verdict(missing: Sequence[str], parts: Sequence[Finding]) -> tuple[FindingVerdict, str]:
     """The verdict with its most serious reason: a refuted part, missing variants, an undecided part."""
     for part in parts:
         if part.verdict == "refuted":
             return "refuted", f"{part.statement}: {part.why}"
-    seen = {question.part for question in questions}
-    missing = [needs for name, _, needs in claim.parts if name not in seen]
     if missing:
-        return "inconclusive", f"{_LACKS}: {'; '.join(missing)}"
+        return "inconclusive", f"this study lacks the variants: {'; '.join(missing)}"
     if any(part.verdict == "measured" for part in parts):
         return "measured", MEASURED
     undecided = [part for part in parts if part.verdict == "inconclusive"]

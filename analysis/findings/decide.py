@@ -14,7 +14,7 @@ from typing import Any
 
 import scipy
 
-from density_study.analysis.findings.question import Question, Rule
+from density_study.analysis.findings.question import UNDEFINED, Question, Rule
 from density_study.analysis.findings.variants import ratio
 from density_study.analysis.statistics.difference import Difference, difference, holm
 from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_of_means
@@ -39,9 +39,8 @@ REFUSED = "not comparable: the variants' disclosures differ in "
 MEASURED = "measured, not tested: no question of the study asks for it"
 OUTLYING = "; an outlying "
 """Begins what is doubtful about an interval, after the reason of a verdict."""
-_UNDEFINED = "a value is zero, so the ratio is undefined"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "family", "unit",
-                "declared", "hindrance")  # fmt: skip
+                "declared", "hindrance", "stand_in", "cells")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def _measured(question: Question, tested: _Tested | None, repetitions: int) -> F
         effect=effect,
         rule=question.rule.words,
         verdict="inconclusive" if effect is None else "measured",
-        why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [_UNDEFINED])
+        why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [UNDEFINED])
         + (_outlying(question) if tested and not question.reference else ""),
         n=_units(question),
     )
@@ -236,7 +235,7 @@ def _verdict(
 ) -> tuple[FindingVerdict, str]:
     reasons = _hindered(question, repetitions)
     if reasons or tested is None or p is None:
-        return "inconclusive", "; ".join(reasons) or _UNDEFINED
+        return "inconclusive", "; ".join(reasons) or UNDEFINED
     holm_words = probability(p) + (f" after Holm over {comparisons}" if comparisons > 1 else "")
     ends = f"interval {digits(tested.low)} to {digits(tested.high)}"
     rule = question.rule

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import log, sqrt
@@ -15,7 +15,7 @@ from density_study.analysis.findings.variants import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.sequential import sequence_mean
-from density_study.analysis.summary.summary import Hindrance, TestCaseSummary
+from density_study.analysis.summary.summary import Hindrance, StandIn, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
@@ -27,10 +27,13 @@ Differences = Callable[[TestCaseSummary, TestCaseSummary], tuple[str, ...]]
 
 WANTED_RATIO = 1.2
 """Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
-# Obstacles that other variants would not have; a finding's reason contains them word for word.
-PROCESS_GROUPS = "process groups support no claim about VMs"
-EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
-EMULATED_DISK_TYPE = "the disk type is emulated, which supports no claim"
+STAND_INS: Mapping[StandIn, str] = {
+    "process-groups": "process groups support no claim about VMs",
+    "emulated-guests": "the VMs ran without KVM (emulated), which supports no claim about VMs",
+    "emulated-disk": "the disk type is emulated, which supports no claim",
+}
+"""Obstacles that other variants would not have."""
+UNDEFINED = "a value is zero, so the ratio is undefined"
 UNEQUAL_HOSTS = "the variants use hosts that differ"
 NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
 
@@ -107,6 +110,11 @@ FALLS = Rule(high=1.0)
 SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 
+def stand_in(obstacles: Collection[str]) -> StandIn | None:
+    """The obstacle that other variants would not have, if there is one."""
+    return next((one for one, words in STAND_INS.items() if words in obstacles), None)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The input of all findings."""
@@ -172,15 +180,15 @@ class Evidence:
     def about_density(self, *variants: TestCaseSummary) -> tuple[str, ...]:
         """Why these variants support no claim about what the nodes are: VMs or containers."""
         if self.isolation.facts.only_stands_in:
-            return (PROCESS_GROUPS,)
+            return (STAND_INS["process-groups"],)
         if self.emulated_guests:
-            return (EMULATED_GUESTS,)
+            return (STAND_INS["emulated-guests"],)
         return self.about_disk_types(*variants)
 
     def about_disk_types(self, *variants: TestCaseSummary) -> tuple[str, ...]:
         """Why these variants support no claim about disks (method 24)."""
         if any(variant.disk_type in self.emulated for variant in variants):
-            return (EMULATED_DISK_TYPE,)
+            return (STAND_INS["emulated-disk"],)
         if any(variant.topology in self.without_read_ahead for variant in variants):
             return (NO_READ_AHEAD,)
         if len(variants) == 2 and (versions := self.confounds(*variants)):
@@ -270,6 +278,11 @@ class Question:
         if self.refused or self.withheld:
             return "incomparable"
         return "obstacle" if self.obstacles else "none"
+
+    @property
+    def stand_in(self) -> StandIn | None:
+        """What its variants have in place of VMs or of the disk type."""
+        return stand_in(self.obstacles)
 
     @property
     def statement(self) -> str:

@@ -79,10 +79,9 @@ def forest(summary: Summary) -> Forest:
     claims = {one.family for one in summary.findings if is_whole(one)}
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     flagged = {(one.test_case, one.topology) for one in summary.trials if one.has_warnings}
-    warned = _ends(flagged, {one.topology for one in summary.test_cases})
     for at, finding in numbered:
         groups.setdefault(_group(finding, claims), []).append(
-            _row(at, finding, scale, finding.id.endswith(warned))
+            _row(at, finding, scale, not flagged.isdisjoint(finding.cells))
         )
     ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(scale))
     made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
@@ -135,19 +134,6 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
         interval=interval(finding.low, finding.high, ""),
         at=None if effect is None else scale.place(effect),
         **places,
-    )
-
-
-def _ends(cells: Collection[tuple[str, str]], topologies: Collection[str]) -> tuple[str, ...]:
-    """How the ids of findings end that compare one of these: with the test case, and one topology or two."""
-    return tuple(
-        f"-{test_case}-{places}"
-        for test_case, topology in cells
-        for places in (
-            topology,
-            *(f"{topology}-{other}" for other in topologies),
-            *(f"{other}-{topology}" for other in topologies),
-        )
     )
 
 

@@ -16,7 +16,7 @@ def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _withheld(one: Finding) -> Finding:
     would = verdict_words(one.verdict)
-    also = one.why if one.why.startswith(would) else f"{would}, {one.why}"
+    also = one.why if one.verdict == "measured" else f"{would}, {one.why}"
     why = f"{SIMULATED}: a run with these numbers would be {also}"
     return one.model_copy(update={"verdict": "inconclusive", "why": why})
 

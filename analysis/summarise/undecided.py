@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
@@ -9,11 +10,6 @@ from shlex import quote
 
 from density_study.analysis.findings import MIN_BUILDS, Evidence
 from density_study.analysis.findings.claims import is_whole
-from density_study.analysis.findings.question import (
-    EMULATED_DISK_TYPE,
-    EMULATED_GUESTS,
-    PROCESS_GROUPS,
-)
 from density_study.analysis.statistics.power import (
     detectable_ratio,
     units_needed,
@@ -99,21 +95,14 @@ def _variants(
         yield "a larger `probes` for the searches"
     if "incomparable-builds" in codes:
         yield "hosts and settings that are equal in all builds"
-    stand_ins = _count(open_ones, PROCESS_GROUPS)
-    emulated_guests = _count(open_ones, EMULATED_GUESTS)
-    if stand_ins:
-        yield f"{_for(stand_ins, open_ones)}provider libvirt, because process groups only stand in for VMs"
-    elif emulated_guests:
-        yield f"{_for(emulated_guests, open_ones)}hosts with KVM, because the VMs were emulated"
-    if evidence.emulated and (
-        on_disks := stand_ins + emulated_guests + _count(open_ones, EMULATED_DISK_TYPE)
-    ):
+    stand_ins = Counter(one.stand_in for one in open_ones if one.stand_in)
+    if groups := stand_ins["process-groups"]:
+        yield f"{_for(groups, open_ones)}provider libvirt, because process groups only stand in for VMs"
+    elif guests := stand_ins["emulated-guests"]:
+        yield f"{_for(guests, open_ones)}hosts with KVM, because the VMs were emulated"
+    if evidence.emulated and stand_ins:
         disks = " and a real ".join(sorted(evidence.emulated))
-        yield f"{_for(on_disks, open_ones)}a real {disks} disk"
-
-
-def _count(open_ones: Sequence[Finding], obstacle: str) -> int:
-    return sum(obstacle in one.why for one in open_ones)
+        yield f"{_for(stand_ins.total(), open_ones)}a real {disks} disk"
 
 
 def _for(some: int, open_ones: Sequence[Finding]) -> str:

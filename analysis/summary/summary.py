@@ -27,7 +27,8 @@ from density_study.workloads.study.registry import kind_of
 FORMAT: Literal[4] = 4
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["confirmed", "refuted", "inconclusive", "measured"]
-Hindrance = Literal["none", "incomparable", "obstacle", "unknown"]
+Hindrance = Literal["none", "incomparable", "missing", "obstacle", "unknown"]
+StandIn = Literal["process-groups", "emulated-guests", "emulated-disk"]
 
 
 def verdict_words(verdict: FindingVerdict) -> str:
@@ -237,7 +238,11 @@ class Finding(Frozen):
     hindrance: Hindrance = Field(
         "unknown",
         description="what forbids a claim whatever the numbers. incomparable: the variants differ in what "
-        "nobody declared, or lack points; obstacle: they stand in for others; unknown: nobody recorded it",
+        "nobody declared, or lack points; missing: the study lacks them; obstacle: they stand in for others; "
+        "unknown: nobody recorded it",
+    )
+    stand_in: StandIn | None = Field(
+        None, description="what its variants have in place of VMs or of the disk type"
     )
     effect: float | None = Field(None, description="ratio, later variant over first")
     low: float | None = None
@@ -266,6 +271,9 @@ class Finding(Frozen):
         None, description="required ratio, fixed before the data: 'above 1.25'"
     )
     unit: Literal["build", "trial", "run"] = Field("build", description="what n counts")
+    cells: tuple[tuple[str, str], ...] = Field(
+        (), description="test case and topology of each number that it uses"
+    )
     test: str | None = Field(None, description="null with fewer than 5 units per variant")
     p: float | None = Field(None, description="p-value of the test, unadjusted")
     p_adjusted: float | None = Field(

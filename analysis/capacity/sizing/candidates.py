@@ -37,15 +37,25 @@ CATALOGUE_HOSTS = 1000  # largest count considered without a measurement
 T = TypeVar("T")
 
 
+SPLIT = "measure at larger host counts, or split the cohort over several clusters"
+MEASURE = "measure what the reasons name, then fit the model again"
+RELAX = "relax the SLO, or split the slowest stage into more concurrent tasks"
+
+
+class UnmetError(NotMeasuredError):
+    """An SLO that no number of hosts meets."""
+
+
 @dataclass
 class Search:
-    """refused: reason to the number of candidates that it excluded."""
+    """refused: reason to the number of candidates that it excluded. steps: reason to what to do about it."""
 
     market: SupplyCatalog
     demand: Demand
     catalogue: Catalogue
     densities: tuple[int, ...]
     refused: Counter[str] = field(default_factory=Counter)
+    steps: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
     # (host type, disk type, resource) to what was assumed about its rate
     transfers: dict[tuple[str, str, Resource], str] = field(default_factory=dict)
@@ -64,9 +74,15 @@ class Search:
         for host in self.catalogue.hosts:
             if not host.is_priced:
                 reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
-                self.refused[reason] += 1
+                self.refuse(reason, "add prices to the host types in the catalogue")
                 continue
             yield from self.of_host(host, self.densities)
+
+    def refuse(self, reason: str, step: str | None) -> None:
+        """Exclude a candidate."""
+        self.refused[reason] += 1
+        if step:
+            self.steps[reason] = step
 
     def of_host(self, host: HostType, densities: Sequence[int]) -> Iterator[Candidate]:
         """Yields the candidates of one host type. A type without a price costs nan."""
@@ -85,7 +101,7 @@ class Search:
     def _of_density(self, slots: Slots) -> Iterator[Candidate]:
         forbidden = slots.forbidden()
         if forbidden is not None:
-            self.refused[forbidden] += 1
+            self.refuse(*forbidden)
             return
         disk_types = slots.host.disk_types
         for_files = (*disk_types, *(one.disk_type for one in self.catalogue.shared))
@@ -94,8 +110,9 @@ class Search:
         queries = {one: _attempt(partial(self._query, slots, one)) for one in disk_types}
         for first, second in product(for_files, disk_types):
             parts = (sequential[first], random[second], queries[second])
-            missing = [str(part) for part in parts if isinstance(part, NotMeasuredError)]
-            self.refused.update(missing)
+            missing = [part for part in parts if isinstance(part, NotMeasuredError)]
+            for part in missing:
+                self.refuse(str(part), RELAX if isinstance(part, UnmetError) else MEASURE)
             if not missing:
                 yield self._candidate(slots, first, second, parts)  # type: ignore[arg-type]
 
@@ -206,7 +223,7 @@ class Search:
         curve = QueryCurve(found, self.demand.drawn["query.scans"] * off / speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
-            raise NotMeasuredError(
+            raise UnmetError(
                 f"{promise} cannot be met: a query of {group} takes {idle:.3g} s on the idle cluster "
                 f"({slots.vms_per_host} VMs per host, {disk_type})"
             )

@@ -21,7 +21,7 @@ from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.inputs.ranged import quantiles
 from density_study.analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
 from density_study.analysis.capacity.sizing.candidate import Candidate
-from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.candidates import MEASURE, RELAX, SPLIT, Search
 from density_study.analysis.capacity.sizing.plan_maker import SHOWN_ALTERNATIVES, make_plan
 from density_study.analysis.capacity.sizing.sized import Sized, cheapest_first
 from density_study.cluster.model.errors import InputError
@@ -54,7 +54,7 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
 
     def failed(one: Candidate) -> None:
         wanted = f"{question.turnaround} is" if question.turnaround else "all limits together are"
-        search.refused[f"{wanted} not met by {_name(one)}, with any number of hosts"] += 1
+        search.refuse(f"{wanted} not met by {_name(one)}, with any number of hosts", RELAX)
 
     found = cheapest_first([one for one, _ in ranked], failed)
     cheapest = next(found, None)
@@ -130,14 +130,17 @@ def check(question: Question, profile: Profile) -> None:
 
 def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
-    reasons += list(dict.fromkeys(_beyond(one, search) for one in without))[:SHOWN_REASONS]
+    beyond = list(dict.fromkeys(_beyond(one, search) for one in without))[:SHOWN_REASONS]
+    steps = [search.steps[reason] for reason in reasons if reason in search.steps]
+    steps += [SPLIT, MEASURE] * bool(beyond)
     question = search.demand.question
     return Excuse(
         created=utc_now(),
         requested=f"{question.genomes_per_day:g} genomes/day of {search.demand.profile.profile}",
         slos=question.slos,
-        reasons=tuple(reasons) or ("no combination of host type, density and disk type remains",),
-        next_steps=tuple(_next_steps(reasons)),
+        reasons=(*reasons, *beyond)
+        or ("no combination of host type, density and disk type remains",),
+        next_steps=tuple(dict.fromkeys(steps)) or ("add host types to the catalogue",),
     )
 
 
@@ -165,21 +168,6 @@ def _beyond(one: Candidate, search: Search) -> str:
                 f"{supply.hosts[-1]:.0f}" + (f" ({note})" if note else "")
             )
     return f"{worst} does not fit {_name(one)}"
-
-
-def _next_steps(reasons: Sequence[str]) -> list[str]:
-    steps = []
-    if any("no forecast beyond" in reason for reason in reasons):
-        steps.append("measure at larger host counts, or split the cohort over several clusters")
-    if any("is not met" in reason or "cannot be met" in reason for reason in reasons):
-        steps.append("relax the SLO, or split the slowest stage into more concurrent tasks")
-    if any("measure" in reason for reason in reasons):
-        steps.append("measure what the reasons name, then fit the model again")
-    if any("besides its daemons" in reason or "daemons alone" in reason for reason in reasons):
-        steps.append("use fewer VMs per host, or hosts with more memory")
-    if any("price is missing" in reason for reason in reasons):
-        steps.append("add prices to the host types in the catalogue")
-    return steps or ["add host types to the catalogue"]
 
 
 def _name(one: Candidate) -> str:

@@ -15,6 +15,7 @@ from density_study.analysis.capacity.inputs.catalogue import HostType
 from density_study.analysis.capacity.inputs.profile import Stage
 from density_study.analysis.capacity.sizing.demand import HOUR_S, Demand
 
+MORE_MEMORY = "use fewer VMs per host, or hosts with more memory"
 SURE = 0.9  # a stage must fit into a VM in at least this share of draws
 
 
@@ -41,24 +42,26 @@ class Slots:
         """Memory for tasks, after the daemons (draws,)."""
         return self.host.ram_gib / self.vms - self.demand.drawn["daemon_gib"]
 
-    def forbidden(self) -> str | None:
-        """Why this density is impossible, or None."""
+    def forbidden(self) -> tuple[str, str | None] | None:
+        """Why this density is impossible and what to do about it, or None."""
         name = f"{self.vms_per_host} VMs per host on {self.host.name}"
         if self.vm_cores < 1:
-            return f"{name}: {self.host.cores} cores are less than one per VM"
+            return f"{name}: {self.host.cores} cores are less than one per VM", None
         if float((self.vm_ram_gib > 0).mean()) < SURE:
-            return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
+            has = f"a VM's {self.host.ram_gib / self.vms:.0f} GiB"
+            return f"{name}: the daemons alone need more than {has}", MORE_MEMORY
         for stage in self._computing():
             if stage.accelerator is not None and not self._by_accelerators(stage):
                 wanted = f"{stage.accelerator.per_task} {stage.accelerator.kind} for a task of {stage.name}"
                 of_vm = self.host.accelerators_of(stage.accelerator.kind) // self.vms
-                return f"{name}: {wanted} are needed, and a VM has {of_vm}"
+                return f"{name}: {wanted} are needed, and a VM has {of_vm}", None
             fits = float((self.per_vm(stage) >= 1).mean())
             if fits < SURE:
                 needs = stage.ram_gib.value if stage.ram_gib else 0.0
                 memory = f"the memory of {stage.name} ({needs:g} GiB per task)"
                 has = f"a VM's {float(np.median(self.vm_ram_gib)):.0f} GiB besides its daemons"
-                return f"{name}: {memory} fits {has} in {fits:.0%} of draws, fewer than {SURE:.0%}"
+                fewer = f"in {fits:.0%} of draws, fewer than {SURE:.0%}"
+                return f"{name}: {memory} fits {has} {fewer}", MORE_MEMORY
         return None
 
     def per_vm(self, stage: Stage) -> Floats:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.claim_questions import LOST
+from density_study.analysis.findings.question import UNDEFINED
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
@@ -127,16 +129,13 @@ def _only(keep: Callable[[TestCaseSummary], bool]) -> World:
     return tuple(entry for entry in _world() if keep(entry))
 
 
-@pytest.mark.parametrize(
-    ("name", "claims"), (("latency", {"C6", "C8"}), ("throughput", {"C4", "C5"}))
-)
-def test_a_number_that_is_zero_decides_no_ratio(name: str, claims: set[str]) -> None:
-    """Latencies of others may be whole milliseconds."""
-    zero = tuple(
+def _first_points(name: str, points: tuple[float, ...]) -> World:
+    """The world with other points in place of the first one of each metric of that name."""
+    return tuple(
         entry.model_copy(
             update={
                 "metrics": tuple(
-                    one.model_copy(update={"points": (0.0, *one.points[1:])})
+                    one.model_copy(update={"points": (*points, *one.points[1:])})
                     if one.name == name
                     else one
                     for one in entry.metrics
@@ -145,7 +144,22 @@ def test_a_number_that_is_zero_decides_no_ratio(name: str, claims: set[str]) -> 
         )
         for entry in _world()
     )
-    assert not claims & {id_ for id_, one in _verdicts(zero).items() if one.is_decided}
+
+
+@pytest.mark.parametrize(
+    ("name", "claims", "part"),
+    (("latency", {"C6", "C8"}, "C6-vm"), ("throughput", {"C4", "C5"}, "C4-scan")),
+)
+@pytest.mark.parametrize(("points", "why"), (((0.0,), UNDEFINED), ((), LOST)))
+def test_ratios_within_builds_need_each_number_of_each_build(
+    name: str, claims: set[str], part: str, points: tuple[float, ...], why: str
+) -> None:
+    """Latencies of others may be whole milliseconds."""
+    world = _first_points(name, points)
+    if points:
+        assert not claims & {id_ for id_, one in _verdicts(world).items() if one.is_decided}
+    every = findings(Evidence(world, 8, Isolation.VM), Hypotheses(questions=IDS))
+    assert {one.why for one in every if one.id.startswith(part)} == {why}
 
 
 def test_missing_parts_of_a_study_are_named() -> None:

@@ -167,6 +167,13 @@ def test_hosts_without_a_price_are_excluded_and_named() -> None:
     assert any("small-flash: its price is missing" in text for text in result.left_out)
 
 
+def test_what_to_do_next_follows_from_the_reason_not_from_a_name_in_it() -> None:
+    value = catalogue().model_dump(mode="json")
+    value["hosts"] = [{**value["hosts"][0], "capex_usd": None, "name": "measured"}]
+    result = excuse(20, hosts=Catalogue.model_validate(value))
+    assert result.next_steps == ("add prices to the host types in the catalogue",)
+
+
 @pytest.mark.slow
 def test_an_unmeasured_disk_type_is_excluded_and_named() -> None:
     result = plan(20, fitted=fit(only(disk_type="flash"), []))

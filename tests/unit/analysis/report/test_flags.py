@@ -59,8 +59,8 @@ def test_warnings_of_a_test_case_mark_no_other_whose_name_begins_alike() -> None
         one.model_copy(update={"verdict": "valid", "reasons": (DRIFT,)}) for one in summary.trials
     )
     compared = next(one for one in summary.findings if one.family == "density-rate")
-    (case,) = {one.test_case for one in warned if f"-{one.test_case}-v" in compared.id}
-    paced = compared.model_copy(update={"id": compared.id.replace(case, f"{case}-at30pct")})
+    cells = tuple((f"{case}-at30pct", topology) for case, topology in compared.cells)
+    paced = compared.model_copy(update={"cells": cells})
     both = summary.model_copy(update={"trials": warned, "findings": (compared, paced)})
     rows = [row for group in forest(both).groups for row in group.rows]
     assert [row.has_warnings for row in rows] == [True, False]
