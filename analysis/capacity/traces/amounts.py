@@ -111,6 +111,15 @@ def epoch_s(value: object) -> float | None:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
+def between_s(start: object, end: object) -> float | None:
+    """Seconds between two times. None if one has no zone, because clocks may change between them, or if they
+    go back."""
+    start_s, end_s = epoch_s(start), epoch_s(end)
+    if start_s is None or end_s is None or end_s < start_s or is_local(start) or is_local(end):
+        return None
+    return end_s - start_s
+
+
 def is_local(value: object) -> bool:
     """Whether a time is one without a zone."""
     text = known(value)

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, mib, number
+from density_study.analysis.capacity.traces.amounts import (
+    between_s,
+    cpus,
+    epoch_s,
+    known,
+    mib,
+    number,
+)
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 from density_study.cluster.model.plain import plain
@@ -95,7 +102,7 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
         tag=shard,
         outcome=outcome,
         status=status,
-        realtime_s=None if outcome == "reused" else _run_s(call, start_s, end_s),
+        realtime_s=None if outcome == "reused" else _run_s(call),
         cpus=cpus(attributes.get("cpu")),
         requested_mib=mib(attributes.get("memory")) or None,
         submit_s=start_s,
@@ -105,16 +112,16 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
     )
 
 
-def _run_s(call: Mapping[str, Any], start_s: float | None, end_s: float | None) -> float | None:
+def _run_s(call: Mapping[str, Any]) -> float | None:
     """Seconds of the container; else of its VM, of the backend's job, or of the call with its waits."""
     events = call.get("executionEvents") or []
     for wanted in (CONTAINER, VM, JOB):
         found = [e for e in events if str(e.get("description")).lower().startswith(wanted)]
-        starts = [at for event in found if (at := epoch_s(event.get("startTime"))) is not None]
-        ends = [at for event in found if (at := epoch_s(event.get("endTime"))) is not None]
+        starts = [at for event in found if epoch_s(at := event.get("startTime")) is not None]
+        ends = [at for event in found if epoch_s(at := event.get("endTime")) is not None]
         if starts and ends:
-            return max(0.0, max(ends) - min(starts))
-    return None if start_s is None or end_s is None else max(0.0, end_s - start_s)
+            return between_s(min(starts, key=epoch_s), max(ends, key=epoch_s))
+    return between_s(call.get("start"), call.get("end"))
 
 
 def _paths(value: object) -> Iterator[str]:

@@ -16,7 +16,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
+from density_study.analysis.capacity.traces.amounts import (
+    between_s,
+    cpus,
+    epoch_s,
+    known,
+    number,
+)
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task
 from density_study.cluster.model.plain import counted
@@ -129,8 +135,8 @@ def _task(entry: Mapping[str, Any]) -> Task:
     of_task = known(str(entry.get("arn") or entry.get("taskId") or "").rpartition("/")[2])
     start_s, end_s = epoch_s(entry.get("startTime")), epoch_s(entry.get("stopTime"))
     realtime_s = number(metrics.get("runningSeconds"))
-    if realtime_s is None and start_s is not None and end_s is not None:
-        realtime_s = max(0.0, end_s - start_s)
+    if realtime_s is None:
+        realtime_s = between_s(entry.get("startTime"), entry.get("stopTime"))
     mean_cores = number(metrics.get("cpusAverage"))
     requested = cpus(entry.get("cpus"))
     gib = number(entry.get("memory")) or number(metrics.get("memoryReservedGiB"))

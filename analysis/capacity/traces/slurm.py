@@ -15,6 +15,7 @@ from density_study.analysis.capacity.traces.amounts import (
     clock_s,
     cpus,
     epoch_s,
+    is_local,
     known,
     mib,
     number,
@@ -23,8 +24,8 @@ from density_study.analysis.capacity.traces.source import Row, Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
 
 COMMAND = (
-    "export it with sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,"
-    "AllocTRES,NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
+    "export it with TZ=UTC sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,"
+    "AllocCPUS,AllocTRES,NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
 )
 # A row that is REQUEUED is of an attempt that ended; while the job waits for the next, that is PENDING.
 RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING"}
@@ -110,6 +111,7 @@ def _task(attempt: Attempt) -> Task:
     elapsed_s = number(job.get("ElapsedRaw"))
     if elapsed_s is None:
         elapsed_s = clock_s(job.get("Elapsed"))
+    submit = known(job.get("Submit")) or job.get("Start")
     allocated = job.get("AllocTRES") or job.get("ReqTRES") or ""
     reserved = cpus(
         job.get("AllocCPUS") or job.get("NCPUS") or _in_tres(allocated, "cpu") or job.get("ReqCPUS")
@@ -130,7 +132,9 @@ def _task(attempt: Attempt) -> Task:
         write_mib=_sum(
             _moved_mib(step, "TRESUsageOutTot", "MaxDiskWrite") for step in attempt.steps
         ),
-        submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
+        submit_s=epoch_s(submit),
+        submit_is_local=is_local(submit),
+        start_s=epoch_s(job.get("Start")),
         end_s=epoch_s(job.get("End")),
         id=_id(job),
         uses_gpus=bool(number(_in_tres(allocated, "gres/gpu(?::[^=,]+)?"))),

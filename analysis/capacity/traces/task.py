@@ -18,6 +18,10 @@ NO_GPUS = (
 )
 
 
+CLOCK_S = 900.0
+"""Times of one task differ by less than this, and clocks are turned by more."""
+
+
 @dataclass(frozen=True)
 class Task:
     """One attempt. None: not recorded; it is never zero.
@@ -43,6 +47,7 @@ class Task:
     read_mib: float | None = None
     write_mib: float | None = None
     submit_s: float | None = None
+    start_s: float | None = None
     end_s: float | None = None
     needs: tuple[str, ...] | None = None
     input_mib: float | None = None
@@ -98,7 +103,13 @@ def trace_of(kind: str, records: Sequence[Record]) -> Trace:
         notes[f"{counted(again, 'row')} left out: another row has the same attempt"] = None
     return Trace(
         tuple(tasks),
-        (*unknown, *_perhaps_twice(tasks), *_unfinished(tasks), *_on_gpus(tasks)),
+        (
+            *unknown,
+            *_perhaps_twice(tasks),
+            *_clocks(tasks),
+            *_unfinished(tasks),
+            *_on_gpus(tasks),
+        ),
         tuple(notes),
         kind,
     )
@@ -174,6 +185,22 @@ def _perhaps_twice(tasks: Sequence[Task]) -> Iterator[str]:
             f"{counted(count, 'row')} may have an attempt that another row has, and count twice: one gives "
             "the time of submission, and the other in another form (trace.raw) or not at all"
         )
+
+
+def _clocks(tasks: Sequence[Task]) -> Iterator[str]:
+    """Where clocks are turned back, an hour of local times occurs twice."""
+    if any(task.submit_is_local and _ends_early(task) for task in tasks):
+        yield (
+            "the times have no zone, and clocks were turned back between them: stages may follow others "
+            "than these"
+        )
+
+
+def _ends_early(task: Task) -> bool:
+    since_s = task.submit_s if task.start_s is None else task.start_s
+    if task.end_s is None or since_s is None or task.realtime_s is None:
+        return False
+    return task.end_s - since_s < task.realtime_s - CLOCK_S
 
 
 def _seen(tasks: list[Task]) -> list[Task]:

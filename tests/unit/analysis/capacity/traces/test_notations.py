@@ -236,6 +236,50 @@ def test_attempts_of_cromwell_scatters_sub_workflows_and_cache_hits(tmp_path: Pa
     assert any("1 Preempted" in line and "17% of the bill" in line for line in profile.notes)
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "realtime_s"),
+    [
+        ("2026-10-25T00:30:00Z", "2026-10-25T01:10:00Z", 2400.0),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 2400.0),
+        ("2026-10-25T02:30:00", "2026-10-25T02:10:00", None),
+        ("2026-10-25T01:30:00", "2026-10-25T03:10:00", None),
+        ("2026-10-25T02:30:00Z", "2026-10-25T02:10:00Z", None),
+    ],
+)
+def test_run_times_across_the_end_of_summer_time(
+    tmp_path: Path, start: str, end: str, realtime_s: float | None
+) -> None:
+    events = [{"description": "UserAction", "startTime": start, "endTime": end}]
+    for more in ({}, {"executionEvents": events}):
+        record = cromwell(**{"w.a": [call("00:00", "00:00") | {"start": start, "end": end} | more]})
+        (tmp_path / "cromwell").write_text(record)
+        (task,) = read_traces([tmp_path / "cromwell"]).tasks
+        assert task.realtime_s == realtime_s
+    entry = {"arn": "arn:aws:omics:r:1:task/1", "name": "a", "startTime": start, "stopTime": end}
+    (tmp_path / "omics").write_text(json.dumps({**entry, "metrics": {"cpusReserved": 1}}) + "\n")
+    (task,) = read_traces([tmp_path / "omics"]).tasks
+    assert task.realtime_s == realtime_s
+
+
+@pytest.mark.parametrize("end", ("2026-10-25T02:10:00", "2026-10-25T03:10:00"))
+def test_clocks_that_were_turned_back_leave_no_order(tmp_path: Path, end: str) -> None:
+    """A run of 40 minutes."""
+    begin = "2026-10-25T02:30:00"
+    sacct = (
+        "JobID|JobName|State|Submit|Start|End|Elapsed|AllocCPUS\n"
+        f"1|a|COMPLETED|{begin}|{begin}|{end}|00:40:00|1\n"
+    )
+    nextflow = (
+        "name\tstatus\tsubmit\tstart\tcomplete\trealtime\t%cpu\n"
+        f"a (1)\tCOMPLETED\t{begin}\t{begin}\t{end}\t40m\t90%\n"
+    ).replace("T0", " 0")
+    for text in (sacct, nextflow):
+        (tmp_path / "record").write_text(text)
+        trace = read_traces([tmp_path / "record"])
+        assert trace.tasks[0].realtime_s == 2400.0
+        assert any("turned back" in line for line in trace.unknown) == (end < begin)
+
+
 def test_a_sub_workflow_that_is_not_expanded_is_an_error(tmp_path: Path) -> None:
     text = cromwell(
         **{"w.sub": [{"shardIndex": -1, "subWorkflowId": "1", "executionStatus": "Done"}]}
