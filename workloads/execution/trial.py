@@ -104,8 +104,7 @@ def run_duet(run: Run, both: Sequence[tuple[Step, Cluster, Transport, Turns]]) -
         share_s = (run.journal.clock.monotonic_s() - begun_s) / len(trials)
         for trial, own, turns in zip(trials, clients, of_all, strict=True):
             trial.facts["times_s"]["measure"] = share_s
-            window = Window(start_epoch_s=begin_s, end_epoch_s=begin_s + turns.own_s)
-            trial.measured(own, window, turns.since(begin_s))
+            trial.measured(own, window_of(own, test_case, turns), turns.since(begin_s))
 
     return _carried_out(trials, run_clients)
 
@@ -275,9 +274,11 @@ def _means(
     return kind_of(test_case.workload).runner(), Monitors(context, period_s, kinds, machines)
 
 
-def window_of(clients: Sequence[ClientRun], test_case: TestCase) -> Window:
+def window_of(
+    clients: Sequence[ClientRun], test_case: TestCase, turns: Turns | None = None
+) -> Window:
     """From start to exit. For several clients that start together: the time in which all of them run, where
-    they run for a fixed time; a load lasts until its last row."""
+    they run for a fixed time; a load lasts until its last row. In turns: its own ones."""
     ends = [client.end_epoch_s for client in clients]
     begun = [client.begin_epoch_s for client in clients if client.begin_epoch_s is not None]
     if not begun:
@@ -285,6 +286,8 @@ def window_of(clients: Sequence[ClientRun], test_case: TestCase) -> Window:
         return Window(start_epoch_s=start_s, end_epoch_s=max(ends))
     # clients wait for the slowest after their warm-up; the window counts the warm-up without that wait
     start_s = max(begun) - test_case.before_schedule_s
+    if turns is not None:
+        return Window(start_epoch_s=start_s, end_epoch_s=max(begun) + turns.own_s)
     return Window(
         start_epoch_s=start_s, end_epoch_s=min(ends) if test_case.has_steady_rate else max(ends)
     )

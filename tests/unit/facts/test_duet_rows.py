@@ -51,7 +51,7 @@ def intervals() -> pa.Table:
 def inside(table: pa.Table) -> dict[str, np.ndarray]:
     names = ("begun_s", "length_s", "counted", "measured")
     found = {name: table[name].to_numpy(zero_copy_only=False) for name in names}
-    within = (found["begun_s"] >= START_S) & (found["begun_s"] < START_S + 24)
+    within = found["begun_s"] >= START_S
     return {name: values[within] for name, values in found.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -16,7 +17,8 @@ from density_study.workloads.rows.raw.own_time import own_time
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 
 TURNS = ((10.0, 14.0), (18.0, 22.0), (30.0, 34.0))
-FACTS = TrialFacts(window=(10.0, 22.0), turns=TURNS, period_s=1.0)
+FACTS = TrialFacts(window=(7.0, 22.0), turns=TURNS, period_s=1.0)
+"""Its clients warmed up for 3 s before the first turn."""
 
 
 def turns(own_s: float, turn_s: float, seed: int) -> tuple[Turns, Turns]:
@@ -54,18 +56,23 @@ def test_turns_since_a_moment() -> None:
 
 def test_time_stands_still_in_turns_of_others() -> None:
     moments = np.array([3.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 26.0, 30.0, 34.0, 40.0])
-    own = own_time(moments, 10.0, TURNS)
+    own = own_time(moments, 22.0, TURNS)
     assert own.tolist() == [3, 10, 12, 14, 14, 14, 16, 18, 18, 18, 22, 28]
 
 
 def test_before_its_first_turn_no_time_passes() -> None:
-    own = own_time(np.array([9.0, 10.0, 13.0, 14.0, 15.0, 19.0, np.nan]), 10.0, ((14.0, 18.0),))
+    own = own_time(np.array([9.0, 10.0, 13.0, 14.0, 15.0, 19.0, np.nan]), 14.0, ((14.0, 18.0),))
     assert own[:-1].tolist() == [9, 10, 10, 10, 11, 15]
     assert np.isnan(own[-1])
 
 
+def test_before_the_first_turn_clients_warm_up() -> None:
+    own = FACTS.at_s(np.array([7.0, 9.0, 10.0, 12.0, 16.0, 34.0]))
+    assert own.tolist() == [7, 9, 10, 12, 14, 22]
+
+
 def test_after_its_last_turn_time_waits_for_the_end_of_the_others() -> None:
-    own = own_time(np.array([13.0, 14.0, 16.0, 18.0, 19.0]), 10.0, ((10.0, 14.0),))
+    own = own_time(np.array([13.0, 14.0, 16.0, 18.0, 19.0]), 14.0, ((10.0, 14.0),))
     assert own.tolist() == [13, 14, 14, 14, 15]
 
 
@@ -78,6 +85,6 @@ def test_a_sample_that_reaches_into_another_turn_has_no_length() -> None:
 
 
 def test_the_files_clock_is_corrected_first() -> None:
-    facts = TrialFacts(window=(10.0, 22.0), turns=TURNS, clock_offset_s=100.0)
+    facts = replace(FACTS, clock_offset_s=100.0)
     assert facts.moment_s(119.0) == 15.0
     assert TrialFacts(window=(10.0, 22.0), clock_offset_s=100.0).moment_s(119.0) == 19.0

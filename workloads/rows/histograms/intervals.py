@@ -22,8 +22,10 @@ def with_facts(intervals: pa.Table, facts: TrialFacts) -> pa.Table:
     `ycsb_histograms`."""
     start_s, length_s = (intervals[name].to_numpy() for name in ("start_epoch_s", "length_s"))
     begun_s = facts.at_s(start_s)
-    if facts.turns:
-        length_s = facts.at_s(start_s + length_s) - begun_s
+    if facts.turns and facts.window is not None:
+        # after its turns the client only waits for its end
+        begun_s = np.minimum(begun_s, facts.window[1])
+        length_s = np.minimum(facts.at_s(start_s + length_s), facts.window[1]) - begun_s
     of_users = pc.invert(pc.is_in(intervals["operation"], pa.array(NOT_OF_USERS)))
     succeeded = pc.and_(of_users, pc.is_null(intervals["outcome"]))
     # YCSB logs a read-modify-write three times (itself, its read, its update); it must count once.

@@ -43,7 +43,7 @@ class TrialFacts:
         there_s = epoch_s - self.clock_offset_s
         if self.window is None or not self.turns:
             return there_s
-        return own_time(there_s, self.window[0], self.turns)
+        return own_time(there_s, self.window[1], self.turns)
 
     def moment_s(self, epoch_s: float) -> float:
         """`at_s` of one moment."""

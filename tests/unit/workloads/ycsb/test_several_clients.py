@@ -18,7 +18,7 @@ from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.rendered import owner
 from density_study.cluster.stores.store import render
 from density_study.workloads.base.barrier import GO, LEAD_S, READY, Waiting, start_together
-from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.values import ClientRun, Turns
 from density_study.workloads.execution.trial import window_of
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.imported import ImportedYcsb
@@ -136,6 +136,8 @@ def test_the_window_is_the_time_in_which_all_clients_run() -> None:
     assert window_of(runs, load).end_epoch_s == 151.0  # it lasts until its last row
     alone = window_of([_run(None, 100.0, 151.0)], RUN)
     assert (alone.start_epoch_s, alone.end_epoch_s) == (100.0, 151.0)
+    turns = Turns(beside="t", own=((4.0, 12.0), (20.0, 32.0)))
+    assert window_of([_run(130.0, 100.0, 175.0)], RUN, turns) == window
 
 
 def test_a_study_has_clients_on_every_host_with_the_role() -> None:
