@@ -69,7 +69,8 @@ def trial_facts(rows: Rows) -> Facts:
         **of_workload.checks,
     }
     checks["cold_share"] = _cold_share(rows.trial, metrics)
-    checks["clients_cpu_share"] = checks["client_cpu_share"] if checks["started_together"] else None
+    several = checks["started_together"] and len(rows.of("clients")) > 1
+    checks["clients_cpu_share"] = checks["client_cpu_share"] if several else None
     share = checks["client_gc_share"]
     checks["client_gc_noted"] = share if share is not None and share <= GC_BEARABLE else None
     return Facts(metrics, checks)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from density_study.jobs.facts.trial import trial_facts
 from density_study.workloads.ycsb.facts.intervals import closed_loop, together_checks
 from tests.unit.facts.made_rows import made_rows
 
@@ -58,3 +59,17 @@ def test_a_client_without_a_log_leaves_the_facts_unknown() -> None:
     found = facts((0.0, 20, 9), (0.0, 0, 9))
     assert found["started_together"]
     assert (found["client_late_s"], found["clients_overlap"], found["client_lag"]) == (None,) * 3
+
+
+@pytest.mark.parametrize(("clients", "share"), [(1, None), (2, pytest.approx(0.9))])
+def test_one_client_of_a_duet_that_is_busy_flags_its_trial(clients: int, share: Any) -> None:
+    """It begins together with the other trial's; as the only one it does not invalidate its own."""
+    trial = {"workload": "ycsb", "state_reasons": [], "warm_up_s": 0.0}
+    node = {"node": "c", "host": "h", "scope": "client", "roles": ["client"], "cores": 2,
+            "host_cores": 2}  # fmt: skip
+    ticks = {"node": "c", "host": "h", "user_ticks": 90, "system_ticks": 0, "capacity_ticks": 100}
+    started = [{"client": f"ycsb-{n}", "begin_epoch_s": GO_S} for n in range(clients)]
+    rows = made_rows(trial, {"clients": started, "nodes": [node], "node_cpu_usage": [ticks]})
+    checks = trial_facts(rows).checks
+    assert checks["started_together"]
+    assert (checks["client_cpu_share"], checks["clients_cpu_share"]) == (pytest.approx(0.9), share)

@@ -6,7 +6,9 @@ of the other trial, and the node uses half of two cores. All clocks are 0.25 s a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +20,14 @@ from density_study.workloads.rows.histograms.trial_logs import TrialLogs
 from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
 from density_study.workloads.rows.monitors.host_aggregates import host_tables
 from density_study.workloads.rows.monitors.node_aggregates import node_tables
+from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.readers import read
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.ycsb.facts.intervals import drift, rate
+from tests.support.records.device_rows import START_S as DEVICES_START_S
+from tests.support.records.device_rows import aggregated
 
 START_S, OFFSET_S, TURN_S, RATE = 1.5e9 + 0.4, 0.25, 4.0, 100.0
 OWN = (0, 3, 4, 7, 9, 10)
@@ -111,3 +118,40 @@ def test_all_ticks_of_its_own_node_count() -> None:
     found = dict(node_tables(with_node_neighbours(table), FACTS))
     (use,) = found[tables.NODE_USE].to_pylist()
     assert use["user_ticks"] / use["capacity_ticks"] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_round_in_turns_of_the_other_makes_up_for_none() -> None:
+    """All samples of its last two turns are lost, which are 8 s of 24."""
+    begin_s, end_s = TURNS[-2][0], TURNS[-1][1]
+    at_s = ENDS_S[[not begin_s <= one_s <= end_s for one_s in ENDS_S]] + OFFSET_S
+    (row,) = sampling_rounds("dool", {}, at_s, np.append(np.nan, at_s[:-1]), FACTS)
+    assert row["seen"] == pytest.approx(16, abs=4)  # and one at each edge
+    assert row["lost"] == pytest.approx(8, abs=1)
+
+
+EVENTS = {  # begin and end on the clock, after the first turn began; in the trial's time
+    "own": ((1.0, 3.0), (1.0, 3.0)),
+    "into the other's": ((3.0, 6.0), (3.0, 4.0)),
+    "in the other's": ((5.0, 7.0), None),
+    "from the other's": ((9.0, 13.0), (4.0, 5.0)),
+}
+
+
+@pytest.mark.parametrize(("clock_s", "own_s"), EVENTS.values(), ids=EVENTS)
+def test_an_event_lasts_as_long_as_it_does_in_its_turns(
+    clock_s: tuple[float, float], own_s: tuple[float, float] | None, tmp_path: Path
+) -> None:
+    begin_s, end_s = (START_S + OFFSET_S + at_s for at_s in clock_s)
+    lasted_ms = round(1000 * (end_s - begin_s))
+    call = {"method": "Scan", "starttimems": round(1000 * begin_s), "processingtimems": lasted_ms}
+    path = tmp_path / "h.slowlog.csv"
+    line = f"{end_s + 1},w1/regionserver-1,{json.dumps(call)}"
+    path.write_text(f"# slowlog format 1, host=h\n{line}\n")
+    file = RawFile("t", "slowlog", "h", path.name, str(path), facts=FACTS)
+    counted = [{"compactions": 7.0}, {"compactions": 8.0, "compaction_longest_ms": lasted_ms}]
+    sampled = [(at_s + START_S - DEVICES_START_S, "w1/regionserver-1", cells)
+               for at_s, cells in zip((-9.0, clock_s[1]), counted, strict=True)]  # fmt: skip
+    made = [row for _, row in read(file)], aggregated("jmx", sampled, FACTS)["device_events"]
+    expected = [] if own_s is None else [pytest.approx(own_s, abs=0.01)]
+    for rows in made:
+        assert [(row["start_s"], row["end_s"]) for row in rows] == expected

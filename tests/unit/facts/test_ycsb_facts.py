@@ -43,6 +43,18 @@ def test_a_client_does_not_stand_still_while_its_collector_works_beside_it() -> 
     assert work_checks(rows, whole_runs(rows))["client_gc_share"] == pytest.approx(0.001)
 
 
+def test_a_client_in_turns_is_measured_by_its_own_time() -> None:
+    """It rested for 61 of 106 s: of 60 s it worked 45."""
+    printed = summary(3000, 106.0)
+    printed.append(
+        {"client": "ycsb-1", "operation": "TOTAL_GC_TIME", "measure": "Time", "value": 4500}
+    )
+    clients = [{"client": "ycsb-1", "operations_asked": 2**31}]
+    rows = made_rows({**RUN, "rested_s": 61.0}, {"clients": clients, "ycsb_summary": printed})
+    found = work_checks(rows, whole_runs(rows))
+    assert (found["work_share"], found["client_gc_share"]) == (0.75, pytest.approx(0.1))
+
+
 def test_the_worst_latency_of_a_fault_comes_after_it() -> None:
     """A pause in the ramp-up is none of its doing."""
     histograms = [

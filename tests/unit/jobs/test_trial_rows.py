@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads import tables
-from density_study.workloads.base.values import GuestCpu
+from density_study.workloads.base.values import GuestCpu, Turns
 from density_study.workloads.monitors.devices import devices
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.rows.raw.manifest_rows import (
@@ -54,7 +54,15 @@ def test_a_trials_row_is_flat(run: tuple[Path, tuple[Manifest, ...]]) -> None:
         0.0,
     )
     assert (row["topology"], row["vms_per_host"], row["workers"]) == ("v1-flash", 1, 1)
+    assert (row["window_start_epoch_s"], row["rested_s"]) == (run[1][0].window.start_epoch_s, None)
     assert trial_row(run[1][2])["window_start_epoch_s"] is None
+
+
+def test_a_trial_in_turns_rests_until_the_first_one_and_in_those_of_the_other(
+    run: tuple[Path, tuple[Manifest, ...]],
+) -> None:
+    turns = Turns(beside="t", own=((1e9 + 4, 1e9 + 8), (1e9 + 8, 1e9 + 12)))
+    assert trial_row(run[1][1].model_copy(update={"turns": turns}))["rested_s"] == 9.0
 
 
 def test_the_client_is_a_scope_of_its_own(run: tuple[Path, tuple[Manifest, ...]]) -> None:

@@ -118,21 +118,22 @@ def _events(about: dict[str, str], source: _Source, subject: Subject) -> Iterato
     long as their sum, within that time; the longest one may have begun before it."""
     window = subject.facts.window
     assert window is not None
-    until_s = subject.facts.at_s(source.epoch_s) - window[0]
     for event in devices()[subject.kind].events:
         counts, longest_ms = source.rises(event.count), source.values(event.longest_ms)
         passed_ms = 1000 * np.append(np.nan, np.diff(source.epoch_s))
         together_ms = np.minimum(counts * source.values(event.mean_ms), passed_ms)
         lasted_ms = np.fmax(longest_ms, together_ms)
-        for place in np.flatnonzero((counts > 0) & np.isfinite(longest_ms)):
+        since_s, until_s = subject.facts.events_s(source.epoch_s, lasted_ms / 1000)
+        is_own = (until_s > since_s) | (not subject.facts.turns)
+        for place in np.flatnonzero((counts > 0) & np.isfinite(longest_ms) & is_own):
             many = f"{int(counts[place])} of them, the longest " if counts[place] > 1 else ""
             yield {
                 **about,
                 "source": source.name,
                 "line": source.lines[place],
                 "kind": event.kind,
-                "start_s": float(until_s[place] - lasted_ms[place] / 1000),
-                "end_s": float(until_s[place]),
+                "start_s": float(since_s[place] - window[0]),
+                "end_s": float(until_s[place] - window[0]),
                 "what": f"{many}{longest_ms[place] / 1000:.1f} s",
             }
 

@@ -35,4 +35,6 @@ def sampling_rounds(
     gaps_s = np.append(at_s - since_s, end_s - at_s.max())
     missing = np.floor(gaps_s / facts.period_s + LATE_PERIODS) - 1
     lost = int(np.maximum(missing, 0.0).sum())  # an early sample makes up for no lost one
-    return [{**about, "kind": kind, "seen": len(at_s), "lost": lost}]
+    # in turns of another trial no time passes, and its rounds make up for none
+    seen = int((at_s > since_s).sum()) if facts.turns else len(at_s)
+    return [{**about, "kind": kind, "seen": seen, "lost": lost}]

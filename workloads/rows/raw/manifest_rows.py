@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
-from density_study.workloads.base.values import ClientRun, GuestCpu
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S, ClientRun, GuestCpu
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.record.recorded import ImportedClient, is_joined
@@ -57,7 +57,7 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
 def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
     """A row of `trials`. answers: the trials that are the answers of the run's searches."""
     topology = manifest.topology
-    window = manifest.window
+    window, turns = manifest.window, manifest.turns
     test_case = manifest.test_case
     return {
         **_fields(manifest, _OF_MANIFEST),
@@ -85,6 +85,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "test_case": manifest.test_case_id,
         **test_case.table_row(),
         "warm_up_s": test_case.cut_s,
+        "rested_s": turns.own_s + FIRST_TURN_AFTER_S if turns else None,  # the other works as long
         "window_start_epoch_s": window.start_epoch_s if window else None,
         "window_end_epoch_s": window.end_epoch_s if window else None,
         "prepare_s": manifest.times_s.get("prepare"),

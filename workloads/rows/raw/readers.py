@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from density_study.workloads import tables
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.base.reader import Reader
@@ -127,11 +129,14 @@ def _event(row: EventRow, file: RawFile) -> Rows:
         )
     elif file.facts.window is not None:
         begun_s, ended_s = file.facts.window
-        end_s = file.facts.moment_s(row.event.end_epoch_s) - begun_s
         if row.event.duration_ms is None:
-            times = {"start_s": 0.0, "end_s": ended_s - begun_s}
+            since_s, until_s = begun_s, ended_s
         else:
-            times = {"start_s": end_s - row.event.duration_ms / 1000, "end_s": end_s}
+            ended = np.array([row.event.end_epoch_s])
+            (since_s,), (until_s,) = file.facts.events_s(ended, row.event.duration_ms / 1000)
+        if file.facts.turns and until_s <= since_s:
+            return
+        times = {"start_s": float(since_s - begun_s), "end_s": float(until_s - begun_s)}
         what = {"kind": row.event.kind, "what": row.event.what}
         yield tables.DEVICE_EVENTS, {**about, **times, **what}
 

@@ -59,6 +59,11 @@ class TrialFacts:
             since_s = np.where(is_own, since_s, until_s)
         return since_s, until_s
 
+    def events_s(self, until_epoch_s: Array, lasted_s: Array | float) -> tuple[Array, Array]:
+        """Begin and end of events in the trial's time: equal, of one in another trial's turn."""
+        until_s = self.at_s(until_epoch_s)
+        return self.at_s(until_epoch_s - lasted_s) if self.turns else until_s - lasted_s, until_s
+
     @property
     def measured(self) -> tuple[float, float] | None:
         """The window after the ramp-up; None if it is empty."""

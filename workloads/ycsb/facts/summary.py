@@ -98,17 +98,18 @@ def work_checks(rows: Rows, runs: Mapping[str, WholeRun]) -> Row:
         rows.trial,
         {one["client"]: one["operations_asked"] for one in rows.of("clients")},
     )
-    warm_up_s = trial["warm_up_client_s"] or 0.0
+    warm_up_s, rested_s = (trial[name] or 0.0 for name in ("warm_up_client_s", "rested_s"))
     shares, errors, collecting = [], [], []
     for client, run in runs.items():
+        own_s = None if run.run_s is None else run.run_s - rested_s
         # a run ends by count or by time
-        ways = known((over(run.operations, asked[client]), over(run.run_s, trial["duration_s"])))
+        ways = known((over(run.operations, asked[client]), over(own_s, trial["duration_s"])))
         shares.append(max(ways, default=None))
         whole = None not in (run.overall_ops_s, run.run_s)
         done = run.overall_ops_s * run.run_s if whole else None  # type: ignore[operator]
         errors.append(relative_error(done, run.operations))
         # YCSB counts from the start of the JVM
-        collecting.append(over(run.gc_s, None if run.run_s is None else run.run_s + warm_up_s))
+        collecting.append(over(run.gc_s, None if own_s is None else own_s + warm_up_s))
     failed, done_shares = if_all(run.failed for run in runs.values()), if_all(shares)
     return {
         "failed_operations": None if failed is None else int(sum(failed)),
