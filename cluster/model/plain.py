@@ -10,7 +10,8 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
 )
 
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+# Some languages' spreadsheets part cells at semicolons too, and read full-width signs as these.
+_FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")
 _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 _LINE_ENDS = re.compile("[\t\n\r\u2028\u2029]")
 
@@ -32,8 +33,8 @@ def counted(count: int, noun: str) -> str:
 
 def csv_cell(value: object) -> object:
     """Numbers unchanged, null as an empty cell, text so that no spreadsheet evaluates it."""
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
+    if isinstance(value, str):
+        return _FORMULA.sub(r"\1'", value)
     return "" if value is None else value
 
 

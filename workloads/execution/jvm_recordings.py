@@ -4,6 +4,7 @@ findings of JDK Mission Control's rules."""
 from __future__ import annotations
 
 import base64
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.providers.provider import Machine
 from density_study.cluster.stack import ensure
 from density_study.cluster.stack.java import find_java
+from density_study.cluster.state import atomic
 from density_study.workloads.monitors.daemons.events import event_row
 from density_study.workloads.monitors.daemons.flight import found_in
 from density_study.workloads.monitors.daemons.profile import KINDS, LIBRARY
@@ -24,6 +26,8 @@ _RULES = "flightrules"
 _REPORT = "org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport"
 RULES_TIMEOUT_S = 300.0
 TIMEOUT_S = 120.0
+_NAMES = re.compile(r"(.*?\nconst cpool = \[\n)(.*)(\n\];\nunpack\(cpool\);\n.*)", re.DOTALL)
+_OWN_LINE_END = re.compile(r"\n(?!')")  # a quote follows what parts names; their own is escaped
 
 
 def profiler_jar() -> Path:
@@ -67,7 +71,22 @@ def _converted(*words: str) -> bool:
     java = str(find_java().home / "bin" / "java")
     command = (java, "-Xmx512m", "-cp", str(profiler_jar()), CONVERTER, *words)
     done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False)
-    return done.returncode == 0 and Path(words[-1]).is_file()
+    made = Path(words[-1])
+    if done.returncode != 0 or not made.is_file():
+        return False
+    return made.suffix != ".html" or _inert(made)
+
+
+def _inert(page: Path) -> bool:
+    """Names of classes stand in the page's script, and the converter escapes only quotes and backslashes.
+    False, and no page, if they are not where they are expected."""
+    found = _NAMES.fullmatch(page.read_bytes().decode("utf-8", "replace"))
+    if found is None:
+        page.unlink()
+        return False
+    names = _OWN_LINE_END.sub(r"\\n", found[2].replace("<", r"\x3c").replace("\r", r"\r"))
+    atomic.write_text(page, f"{found[1]}{names}{found[3]}")
+    return True
 
 
 def findings(recordings: Mapping[Path, str], report: Path, epoch_s: float) -> str:

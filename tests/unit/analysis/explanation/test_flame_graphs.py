@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from density_study.analysis.summarise.summarise import _flame_graphs
 from density_study.analysis.summary.summary import FlameGraph
 from density_study.analysis.summary.why import Explanation
 from density_study.workloads.base.values import MonitorRun
+from density_study.workloads.execution import jvm_recordings
 from tests.support.drafts import draft
 from tests.support.summary_factory import FACTORIES
 
@@ -82,6 +84,34 @@ def test_variants_are_compared_over_all_their_trials(
     ]
     monkeypatch.setattr(flame_differences, "refusal", lambda _: "it is a stranger's")
     assert list(flame_differences.flame_differences(tmp_path, manifests, summary)) == []
+
+
+NAMES = ("</script><img src=x>", "<!--<script>", "d\\'e\\\\", "a\n</script>\r", "<", "x\n\\'")
+PAGE = "<script>\nconst cpool = [\n'all',\n%s\n];\nunpack(cpool);\n\nn(3,12)\n</script></body></html>\n"
+
+
+def test_no_name_of_a_class_ends_the_script_of_a_flame_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The converter of async-profiler 4.5 escapes quotes and backslashes of names, and nothing else."""
+    text = PAGE % ",\n".join(f"' {name}'" for name in NAMES)
+
+    def converted(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[bytes]:
+        Path(command[-1]).write_bytes(text.encode())
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(jvm_recordings.subprocess, "run", converted)
+    monkeypatch.setattr(jvm_recordings, "profiler_jar", lambda: tmp_path / "x.jar")
+    pages = list(jvm_recordings.flame_graphs(tmp_path / "h1.jfr"))
+    assert len(pages) == 2
+    shown = pages[0].read_text("utf-8")
+    assert shown.count("<") == 4 and shown.index("</script>") > shown.index("n(3,12)")
+    pool = shown.split("[\n")[1].split("\n];")[0].split(",\n")
+    read = [one[2:-1].encode().decode("unicode_escape") for one in pool[1:]]
+    assert read == [name.replace("\\'", "'").replace("\\\\", "\\") for name in NAMES]
+    text = text.replace("unpack", "unfold")  # of another version
+    assert list(jvm_recordings.flame_graphs(tmp_path / "h2.jfr")) == []
+    assert not list(tmp_path.glob("h2*"))
 
 
 def test_the_report_links_them_by_trial(monkeypatch: pytest.MonkeyPatch) -> None:

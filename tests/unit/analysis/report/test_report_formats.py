@@ -62,6 +62,11 @@ def test_no_csv_cell_is_a_formula(label: str) -> None:
             assert not cell.startswith("-") or float(cell) < 0
 
 
+def test_no_part_of_a_csv_cell_is_a_formula_where_semicolons_part_cells() -> None:
+    for row in rows(labelled("a;=1+1;\uff1d1; @x;b")):
+        assert row["label"] == "a;'=1+1;'\uff1d1;' @x;b"
+
+
 def test_a_negative_number_stays_a_number() -> None:
     summary = one_block()
     metric = (
