@@ -84,7 +84,7 @@ class _Segment:
 
 
 def splits(
-    every: Sequence[Floats], runs: Sequence[tuple[str, ...]] | None = None, alpha: float = ALPHA
+    every: Sequence[Floats], runs: Sequence[tuple[str, ...]] | None = None
 ) -> list[list[tuple[int, float]]]:
     """For each series (index of the first run at the new level, p) of each change, ascending.
 
@@ -102,7 +102,7 @@ def splits(
     rng = np.random.default_rng(len(numbers))  # equal series give equal results
     while segments:
         parts: list[_Segment] = []
-        for one, at, p in _changed(segments, memory, len(numbers), rng, alpha):
+        for one, at, p in _changed(segments, memory, len(numbers), rng):
             found[one.series].append((one.start + at, p))
             parts += (
                 _Segment(one.series, one.start, one.start + at, one.levels[:at], one.runs[:at]),
@@ -117,7 +117,7 @@ def _can_split(levels: Floats) -> bool:
 
 
 def _changed(
-    segments: Sequence[_Segment], memory: float, runs: int, rng: np.random.Generator, alpha: float
+    segments: Sequence[_Segment], memory: float, runs: int, rng: np.random.Generator
 ) -> Iterator[tuple[_Segment, int, float]]:
     """The segments with a change, its place in the segment, and p."""
     keys = rng.random((PERMUTATIONS, runs))  # one order of the runs for all series
@@ -131,7 +131,7 @@ def _changed(
     for one, place, observed in seen:
         # p includes the observed order, (1 + b) / (1 + m), so it is never 0 (Phipson and Smyth 2010)
         p = (1 + int((largest >= observed - 1e-9).sum())) / (PERMUTATIONS + 1)
-        if p <= alpha:
+        if p <= ALPHA:
             yield one, place, p
 
 

@@ -48,11 +48,6 @@ class Drawing:
         self._rehearsal = rehearsal
         self._cells = tuple(_cells(plan, rehearsal))
 
-    @property
-    def left_out(self) -> int:
-        """Test cases that are searches: only a rehearsal with records finds their answers."""
-        return sum(cell.test_case.sought is not None for cell in self._cells)
-
     def truth(self) -> tuple[TestCaseSummary, ...]:
         """The test cases as they are in the model, without noise."""
         return self._test_cases(SILENT, 0)

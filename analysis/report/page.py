@@ -111,7 +111,7 @@ def render(summary: Summary, docs_url: str = "") -> str:
         found=searches.found_table(view),
         probes=searches.probes_table(view),
         trials=sorted(summary.trials, key=lambda trial: trial.order),
-        trial_counts=_trial_counts(summary),
+        trial_counts=trials.counted(summary.trials),
         disclosure=headed(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
         documents=DOCUMENTS,
@@ -150,10 +150,6 @@ def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
         "claims": [(f"claim:{one}", verdict_words(one)) for one in VERDICT if one in claims],
     }
-
-
-def _trial_counts(summary: Summary) -> str:
-    return trials.counted(summary.trials)
 
 
 def _facts(summary: Summary) -> tuple[str, ...]:

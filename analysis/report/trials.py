@@ -16,10 +16,10 @@ VERDICTS = ("valid", "invalid", "unknown")
 _WORST_FIRST = ("invalid", "unknown", "valid")
 
 
-def counts(verdicts: Iterable[str], none: str = "no trials") -> str:
+def counts(verdicts: Iterable[str]) -> str:
     """12 valid, 1 invalid, 1 unknown."""
     counted = Counter(verdicts)
-    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if counted[name]) or none
+    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if counted[name]) or "no trials"
 
 
 def counts_by_variant(summary: Summary) -> dict[tuple[str, str], str]:

@@ -12,7 +12,7 @@ cluster (provider `existing`) does not show.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -96,16 +96,16 @@ def verdict_row(facts: Facts, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def judge(facts: Facts, rules: Sequence[Rule] = RULES) -> Judgement:
+def judge(facts: Facts) -> Judgement:
     """Apply every rule whose `check` is among `facts`; a fact of None is unknown.
 
     The first look leaves out facts that need other trials. The analysis has a value or None for each.
     """
-    return Judgement(tuple(_findings(facts, rules)))
+    return Judgement(tuple(_findings(facts)))
 
 
-def _findings(facts: Facts, rules: Sequence[Rule]) -> Iterator[Finding]:
-    for place, rule in enumerate(rules):
+def _findings(facts: Facts) -> Iterator[Finding]:
+    for place, rule in enumerate(RULES):
         if rule.check not in facts or not (rule.only is None or facts.get(rule.only) == rule.equal):
             continue
         value = facts[rule.check]

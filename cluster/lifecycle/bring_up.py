@@ -179,12 +179,10 @@ class _Build:
             site=self.site,
             topology=self.topology,
             endpoints=self.endpoints,
-            phases=(),
             processes=tuple(watch.running),
             hadoop_home=Path(homes.hadoop),
             java_home=Path(homes.java),
             client_java_home=Path(homes.client_java),
-            client_conf=Path(self.blueprint.places.client_conf),
             disclosure=disclosure,
         )
 

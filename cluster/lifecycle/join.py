@@ -43,12 +43,10 @@ def join(
             site=site,
             topology=topology,
             endpoints=joined.endpoints,
-            phases=(),
             processes=(),  # none is ours: nobody here sees whether a daemon restarts
             hadoop_home=Path(homes.hadoop),
             java_home=Path(homes.java),
             client_java_home=Path(homes.client_java),
-            client_conf=joined.client_conf,
             disclosure={
                 "provider": topology.provider.name,
                 "existing": dict(joined.seen),

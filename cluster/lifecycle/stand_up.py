@@ -34,12 +34,10 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
         site=site,
         topology=topology,
         endpoints=Endpoints(),
-        phases=(),
         processes=(),
         hadoop_home=nowhere,
         java_home=nowhere,
         client_java_home=nowhere,
-        client_conf=nowhere,
         disclosure={
             "provider": topology.provider.name,
             "isolation": topology.isolation,

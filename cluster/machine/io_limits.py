@@ -56,14 +56,14 @@ def group(tag: str, disk: str, root: Path = ROOT) -> Path:
     return parent / f"density-study.{name}"
 
 
-def group_of(pid: int, root: Path = ROOT) -> Path:
+def group_of(pid: int) -> Path:
     """The cgroup that limits the I/O of a process now."""
     for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if "blkio" in controllers.split(","):
-            return root / "blkio" / path.lstrip("/")
-        if not controllers and not (root / "blkio").is_dir():
-            return root / path.lstrip("/")
+            return ROOT / "blkio" / path.lstrip("/")
+        if not controllers and not (ROOT / "blkio").is_dir():
+            return ROOT / path.lstrip("/")
     raise InputError(
         f"process {pid} is in no cgroup that can limit I/O.",
         f"/proc/{pid}/cgroup",

@@ -80,14 +80,13 @@ class Cluster:
     site: Site
     topology: AnyTopology
     endpoints: Endpoints
-    phases: tuple[Phase, ...]
     processes: tuple[ProcessId, ...]
     hadoop_home: Path
     java_home: Path
     client_java_home: Path
-    client_conf: Path
     disclosure: dict[str, Any]
     client_versions: Versions = VERSIONS
+    phases: tuple[Phase, ...] = ()
 
     @property
     def built(self) -> Topology:

@@ -53,9 +53,9 @@ def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:
     return _from_file(settings_file(environ), FILE in environ).get(key)
 
 
-def listed(key: str, environ: Mapping[str, str] = os.environ) -> frozenset[str]:
+def listed(key: str) -> frozenset[str]:
     """The names in a setting that is a list; none if it is not set."""
-    names = (name.strip() for name in (setting(key, environ) or "").split(","))
+    names = (name.strip() for name in (setting(key) or "").split(","))
     return frozenset(name for name in names if name)
 
 

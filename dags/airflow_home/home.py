@@ -112,9 +112,9 @@ def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return project if (project / "pyproject.toml").exists() else user_home() / "density-study"
 
 
-def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def runs_folder() -> Path:
     """The runs that Airflow carries out and shows: the setting `runs`, else runs/ in the base folder."""
-    return base_folder(environ) / (setting("runs", environ) or "runs")
+    return base_folder() / (setting("runs") or "runs")
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from density_study.workloads.planning.plan import Plan
 
-OPEN, UP, DOWN, CONCLUDE, REGRESSION = "open", "up", "down", "conclude", "regression"
+OPEN, UP, DOWN = "open", "up", "down"
 ANALYSIS = "analysis"
 """Group of the tasks that analyse the run, one for each stage of `jobs.stage_names`."""
 TRIALS = "trials"

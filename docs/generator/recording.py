@@ -84,8 +84,8 @@ def shortened(events: list[Event]) -> Iterator[Event]:
         yield at_s, text
 
 
-def page(path: Path = CAST) -> str:
-    header, events = read_cast(path)
+def page() -> str:
+    header, events = read_cast(CAST)
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, autoescape=True
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
@@ -15,7 +14,6 @@ from playwright.sync_api import Page
 from docs.generator.recording import COMMANDS
 from tests.browser.documents import build_site
 
-CHECKOUT = Path(__file__).parents[2]
 PHONE = {"width": 390, "height": 844}
 WIDE = ("index.html", "install.html", "workloads.html", "how-to/measure-your-cluster.html",
         "tutorials/vms.html", "reference/study-file.html", "reference/validity-rules.html")  # fmt: skip

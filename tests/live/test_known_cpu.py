@@ -145,7 +145,7 @@ def _no_daemons(root: Path, tag: str) -> Cluster:
     nodes = tuple(replace(node, cores=CORES) for node in given.nodes)
     topology: Topology = replace(given, hosts=(host,), nodes=nodes)
     site = Site(root / "builds" / "b1", tag)
-    return Cluster(site, topology, Endpoints(), (), (), root, root, root, root, {})
+    return Cluster(site, topology, Endpoints(), (), root, root, root, {})
 
 
 def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: int) -> Load:

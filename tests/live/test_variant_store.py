@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(300)]
 STORE = VariantStore(samples=24, sites=1000, regions=200, region_sites=6, seed=7)
 REGIONS = 8
 THREADS = 4
-OPERATIONS = {"scan": "SCAN", "read": "READ"}
 
 
 def case(mix: Mix, clients: int = 1, duration_s: float | None = 12.0) -> YcsbTestCase:

@@ -101,11 +101,9 @@ def yarn_cluster(container_mib: int, workers: int = 2) -> Cluster:
         site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
         topology=topology,
         endpoints=Endpoints(HBase().endpoints(blueprint(topology))),
-        phases=(),
         processes=(),
         hadoop_home=Path("/opt/hadoop"),
         java_home=Path("/opt/java"),
         client_java_home=Path("/opt/java"),
-        client_conf=Path("/runs/q/1/builds/b1/conf/client"),
         disclosure={},
     )

@@ -180,7 +180,7 @@ def years(standing: Standing, key: Key, grows: Growth) -> Iterator[Year]:
     for year in range(1, grows.years + 1):
         load = grows.load(year * YEAR_DAYS)
         one = standing.candidate(key, load) if hosts is not None else None
-        least = None if one is None else Sizing(one).least(SURE)
+        least = None if one is None else Sizing(one).least()
         hosts = None if least is None or hosts is None else max(hosts, least)
         priced = hosts is not None and host.is_priced
         fixed_usd = 0.0 if one is None else one.fixed_usd

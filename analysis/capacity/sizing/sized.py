@@ -69,16 +69,16 @@ class Sizing:
 
     def found(self) -> Sized | None:
         """The candidate with the least hosts that are enough; None if no count is."""
-        hosts = self.least(SURE)
+        hosts = self.least()
         return None if hosts is None else self.with_hosts(hosts)
 
-    def least(self, share: float) -> int | None:
-        """The smallest count that is enough in `share` of the draws."""
+    def least(self) -> int | None:
+        """The smallest count that is enough in nine of ten draws."""
         need = self.candidate.need
-        start = float(not_exceeded(need, share))
-        if not np.isfinite(start) or self.path_fits < share:
+        start = float(not_exceeded(need, SURE))
+        if not np.isfinite(start) or self.path_fits < SURE:
             return None
-        return smallest(lambda hosts: self.holds(hosts) >= share, int(start))
+        return smallest(lambda hosts: self.holds(hosts) >= SURE, int(start))
 
     def holds(self, hosts: int) -> float:
         """The joint probability; an upper bound of it where that is below nine of ten already."""

@@ -43,13 +43,10 @@ class Station:
 
 @dataclass(frozen=True)
 class Solution:
-    """`rate`: requests per second. `residence_s`: time of a request at a station, waiting included.
-    `utilization`: busy share of the servers of a station; of one without waiting, its mean customers."""
+    """`rate`: requests per second. `residence_s`: time of a request at a station, waiting included."""
 
-    customers: int
     rate: float
     residence_s: Mapping[str, float]
-    utilization: Mapping[str, float]
 
 
 def solve(stations: Sequence[Station], customers: int) -> Solution:
@@ -61,7 +58,7 @@ def solve(stations: Sequence[Station], customers: int) -> Solution:
     groups = [_power(one.terms(customers, bound), one.alike) for one in used]
     whole = reduce(_convolved, groups)
     rate = float(bound * whole[customers - 1] / whole[customers])
-    residence, utilization = {}, {}
+    residence = {}
     for place, one in enumerate(used):
         alone = one.terms(customers, bound)
         others = [group for at, group in enumerate(groups) if at != place]
@@ -69,9 +66,7 @@ def solve(stations: Sequence[Station], customers: int) -> Solution:
         weights = alone * rest[::-1] / whole[customers]
         there = float((weights * np.arange(customers + 1)).sum()) * one.alike
         residence[one.name] = there / rate
-        servers = one.alike * (one.servers or 1)
-        utilization[one.name] = rate * one.demand_s / servers
-    return Solution(customers, rate, residence, utilization)
+    return Solution(rate, residence)
 
 
 def at_rate(stations: Sequence[Station], customers: int, rate: float) -> Solution:

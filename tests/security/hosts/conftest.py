@@ -14,11 +14,10 @@ import pytest
 
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import channel, wire
-from density_study.cluster.providers.ssh.channel import Channel, close_channels
+from density_study.cluster.providers.ssh.channel import close_channels
 from tests.security.hosts import hostile
 
 TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
-Lie = Callable[..., Channel]
 
 
 @pytest.fixture

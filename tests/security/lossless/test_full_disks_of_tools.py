@@ -20,7 +20,6 @@ from tests.support.toy_stack import ToyStack, install
 
 pytestmark = pytest.mark.usefixtures("runtime")
 ADD = ("stack", "add", "hadoop", "3.4.77", "--hbase", "2.6.77-hadoop3")
-LOCKED = ("hadoop/3.4.77.sha256", "hbase/2.6.77-hadoop3+3.4.77.sha256")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +126,3 @@ def sweep_all(runs: Path, roots: Sequence[Path]) -> None:
     for root in roots:
         study("status", root, "--runs", runs)
         study("rm", root, "--runs", runs, "--yes")
-
-
-def kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, 9)

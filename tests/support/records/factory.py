@@ -280,14 +280,3 @@ def _monitors(truth: Truth) -> list[MonitorRun]:
         )
         for host, kind in (("here", "dool"), ("here", "nodecpu"), *truth.devices)
     ]  # fmt: skip
-
-
-def quickstart(root: Path) -> RunFactory:
-    """12 trials like those of the quickstart: 6 test cases on each of 2 densities."""
-    factory = RunFactory(root)
-    for build in ("b1-v1-flash", "b1-v2-flash"):
-        for mode in ("write", "read", "random"):
-            factory.dfsio(build, mode)
-        for mix in ("load", "read45-insert55", "scan95-insert5"):
-            factory.ycsb(build, mix)
-    return factory

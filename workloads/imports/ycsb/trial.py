@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import TypeVar
 
 from density_study.workloads.imports import contradictions
 from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
@@ -19,7 +18,6 @@ from density_study.workloads.record.recorded import ImportedClient
 from density_study.workloads.ycsb.imported import ImportedYcsb
 from density_study.workloads.ycsb.output.interval_log import name_of
 
-V = TypeVar("V")
 NO_SUMMARY = "YCSB printed no summary"
 
 

@@ -22,7 +22,7 @@ def jcmd(pid: int, command: str, within_s: float = DEADLINE_S) -> str:
     return _send(pid, within_s, "jcmd", command)
 
 
-def load_agent(pid: int, library: Path, options: str, within_s: float = DEADLINE_S) -> None:
+def load_agent(pid: int, library: Path, options: str, within_s: float) -> None:
     """Load a native agent, or call it again if it is loaded. OSError if it refuses."""
     answer = _send(pid, within_s, "load", str(library), "true", options)
     # the agent's own code: "return code: 0", or only the number before JDK 21

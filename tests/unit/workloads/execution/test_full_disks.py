@@ -37,7 +37,7 @@ def test_full_disks_are_named(
     monkeypatch.setattr(module, "provider_of", lambda _: _Provider(disks_mib))
     nowhere = Endpoints()
     root = Path("/nowhere")
-    cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), (), root, root, root, root, {})
+    cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), root, root, root, {})
     told = full_disks(cluster)
     assert len(told) == len(named)
     for sentence, path in zip(told, named, strict=True):

@@ -70,12 +70,10 @@ def act(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Perfor
             site=Site(tmp_path / "b1", "s/r/b1"),
             topology=TOPOLOGY,
             endpoints=Endpoints(services),
-            phases=(),
             processes=(*VICTIMS, ProcessId("w1", "datanode", 5, 1)),
             hadoop_home=nowhere,
             java_home=nowhere,
             client_java_home=nowhere,
-            client_conf=nowhere,
             disclosure={},
         )
         journal = Journal(tmp_path / "journal.jsonl")

@@ -22,7 +22,6 @@ from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
 from density_study.analysis.capacity.plan.carried import Carried, Year, carried_sentence
 from density_study.analysis.capacity.plan.plan import Excuse
-from density_study.analysis.capacity.sizing.candidate import SURE
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.carry import carry, carry_each, rounded_down
 from density_study.analysis.capacity.sizing.growth import YEAR_DAYS, Growth, growth
@@ -69,7 +68,7 @@ def test_carry_and_size_are_inverse(name: str, count: int) -> None:
     search = Search.of(wanted, model(), read_profile("wgs30x"), offer)
     for factor, fits in ((1.0, True), (1.02, False)):
         candidates = search.at(found * factor).of_host(offer.hosts[0], (2,))
-        hosts = [Sizing(one).least(SURE) for one in candidates]
+        hosts = [Sizing(one).least() for one in candidates]
         assert any(one is not None and one <= count for one in hosts) == fits
 
 
