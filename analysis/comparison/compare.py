@@ -15,24 +15,11 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.analysis.comparison.acknowledged import NOTHING, Acknowledged
-from density_study.analysis.comparison.between_runs import (
-    Judged,
-    judge,
-    night_effect,
-)
-from density_study.analysis.comparison.causes import (
-    candidate_causes,
-    declared_differences,
-)
+from density_study.analysis.comparison.between_runs import Judged, judge, night_effect
+from density_study.analysis.comparison.causes import candidate_causes, declared_differences
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
 from density_study.analysis.comparison.machines import machine_speeds
-from density_study.analysis.comparison.numbers import (
-    Key,
-    Number,
-    incomparable,
-    name_of,
-    numbers,
-)
+from density_study.analysis.comparison.numbers import Key, Number, incomparable, name_of, numbers
 from density_study.analysis.summary.summary import Finding, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen

@@ -35,12 +35,7 @@ from density_study.analysis.explanation.inferred import (
     writes_of_others,
 )
 from density_study.analysis.explanation.once import collecting_clients, roles
-from density_study.analysis.explanation.sampled import (
-    ACTIVITIES,
-    Rows,
-    Seconds,
-    sampled,
-)
+from density_study.analysis.explanation.sampled import ACTIVITIES, Rows, Seconds, sampled
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.store import dataset, table_path

@@ -18,13 +18,7 @@ from typing import Any, Literal
 from density_study.analysis.findings.control import more_daemons
 from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.factors import baseline
-from density_study.analysis.findings.question import (
-    RISES,
-    Evidence,
-    IntervalOf,
-    Question,
-    stand_in,
-)
+from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question, stand_in
 from density_study.analysis.findings.variants import cells, latency, points_of, rate_points
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, FindingVerdict, TestCaseSummary

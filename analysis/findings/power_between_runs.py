@@ -11,13 +11,7 @@ from math import exp, hypot, log, sqrt
 from scipy import special
 
 from density_study.analysis.findings.power_of_design import SeenNoise
-from density_study.analysis.statistics.power import (
-    ALPHA,
-    FALSE_ALARM,
-    MAX_UNITS,
-    POWER,
-    TOGETHER,
-)
+from density_study.analysis.statistics.power import ALPHA, FALSE_ALARM, MAX_UNITS, POWER, TOGETHER
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import counted
 from density_study.workloads.planning.plan import Plan

@@ -6,11 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 
 from density_study.analysis.statistics.interval import ratio_of_means
-from density_study.analysis.summary.summary import (
-    UNKNOWN_DISK_TYPE,
-    Metric,
-    TestCaseSummary,
-)
+from density_study.analysis.summary.summary import UNKNOWN_DISK_TYPE, Metric, TestCaseSummary
 from density_study.workloads.study.metrics import main_rates
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 

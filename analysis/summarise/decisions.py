@@ -20,11 +20,7 @@ from density_study.analysis.findings.question_power import (
     questions_of,
 )
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
-from density_study.analysis.summary.summary import (
-    Decided,
-    Finding,
-    Summary,
-)
+from density_study.analysis.summary.summary import Decided, Finding, Summary
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.events import QuestionsLeft
 from density_study.cluster.state.journal import JOURNAL, Journal

@@ -10,10 +10,7 @@ from shlex import quote
 
 from density_study.analysis.findings import MIN_BUILDS, Evidence
 from density_study.analysis.findings.claims import is_whole
-from density_study.analysis.statistics.power import (
-    detectable_ratio,
-    units_needed,
-)
+from density_study.analysis.statistics.power import detectable_ratio, units_needed
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, SummaryWarning, WarningCode
 from density_study.cluster.model.plain import counted

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, model_validator
 
 from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries

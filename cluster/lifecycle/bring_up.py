@@ -30,11 +30,7 @@ from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
-from density_study.cluster.providers.provider import (
-    Provider,
-    out_of_memory,
-    provider_of,
-)
+from density_study.cluster.providers.provider import Provider, out_of_memory, provider_of
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered, owner

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclonedx.contrib.license.factories import LicenseFactory
-from cyclonedx.model import (
-    ExternalReference,
-    ExternalReferenceType,
-    HashAlgorithm,
-    HashType,
-    XsUri,
-)
+from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, XsUri
 from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentScope, ComponentType
 from cyclonedx.model.license import License

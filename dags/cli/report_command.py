@@ -14,13 +14,7 @@ import typer
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import RUNS, Named, Runs, examples, option
-from density_study.dags.cli.console import (
-    err,
-    print_json_text,
-    print_report,
-    print_text,
-    progress,
-)
+from density_study.dags.cli.console import err, print_json_text, print_report, print_text, progress
 
 EXAMPLES = examples(
     "study report runs/quickstart/20261120T201530Z --open",

@@ -22,11 +22,7 @@ from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of
 from density_study.dags.stages import conclusion
-from density_study.dags.stages.comparison import (
-    compare_run,
-    format_change,
-    how_to_acknowledge,
-)
+from density_study.dags.stages.comparison import compare_run, format_change, how_to_acknowledge
 from density_study.workloads.execution.run import Run
 from density_study.workloads.study.notify import Occasion
 

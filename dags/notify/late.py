@@ -12,11 +12,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
-from airflow.sdk import (  # type: ignore[attr-defined]  # missing in its stub
-    DeadlineAlert,
-    DeadlineReference,
-    SyncCallback,
-)
+from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]  # missing in its stub
 
 LATE = 2.0
 """A run is late after this many times its estimate. The estimate knows nothing of a busy machine."""

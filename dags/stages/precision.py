@@ -137,12 +137,7 @@ def leave(run: Run, step: Step) -> None:
 
     A function of the records: a run that was killed looks again, and sees the same.
     """
-    from density_study.analysis.findings.answered import (
-        Standing,
-        evidence_of,
-        spared_by,
-        standing,
-    )
+    from density_study.analysis.findings.answered import Standing, evidence_of, spared_by, standing
     from density_study.analysis.findings.question_power import asked_of_plan
     from density_study.jobs.first_look.test_cases_so_far import test_cases_so_far
 

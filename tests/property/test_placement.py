@@ -12,11 +12,7 @@ from density_study.cluster.model.dividing.memory_shares import workers_mib
 from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
-from density_study.cluster.model.memory import (
-    OVERHEAD_MIB,
-    daemon_heaps,
-    worker_minimum_mib,
-)
+from density_study.cluster.model.memory import OVERHEAD_MIB, daemon_heaps, worker_minimum_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant

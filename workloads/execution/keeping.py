@@ -21,12 +21,7 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.execution.run import Run, end_run
-from density_study.workloads.execution.steps import (
-    build_to_keep,
-    carry_out,
-    close_run,
-    keep_asked,
-)
+from density_study.workloads.execution.steps import build_to_keep, carry_out, close_run, keep_asked
 from density_study.workloads.planning.plan import Step
 
 SUFFIX = "-up"

@@ -38,12 +38,7 @@ from density_study.workloads.execution.trial import draft_manifest, run_duet, ru
 from density_study.workloads.planning.duet import turns_of
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.record.record import (
-    Record,
-    close_unfinished,
-    is_closed,
-    read_manifest,
-)
+from density_study.workloads.record.record import Record, close_unfinished, is_closed, read_manifest
 from density_study.workloads.ycsb.stores.ready import row_written_and_read
 
 log = logging.getLogger(__name__)

@@ -17,12 +17,7 @@ from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
 from typing import Any
 
-from density_study.workloads.base.local_time import (
-    OWN_ZONE,
-    epoch_of_local,
-    other_zone,
-    zone_of,
-)
+from density_study.workloads.base.local_time import OWN_ZONE, epoch_of_local, other_zone, zone_of
 from density_study.workloads.base.parsing import (
     YEARS_S,
     Ledger,

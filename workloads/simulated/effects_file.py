@@ -10,13 +10,7 @@ from typing import Any
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.simulated.effects import (
-    MODEL,
-    NONE,
-    Effect,
-    Effects,
-    level_of,
-)
+from density_study.cluster.providers.simulated.effects import MODEL, NONE, Effect, Effects, level_of
 from density_study.workloads.base.yaml_text import parse_yaml, read_text
 from density_study.workloads.study.factors.registry import factors
 

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    create_model,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from density_study.cluster.providers.provider import OF_STUDIES
-from density_study.workloads.base.checked import (
-    FaultyKeyError,
-    Name,
-    at_most,
-    like,
-    no_duplicates,
-)
+from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, like, no_duplicates
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.test_case import TestCase, WorkloadSpec
 from density_study.workloads.base.values import Frozen

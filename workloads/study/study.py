@@ -7,12 +7,7 @@ from typing import Any
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from density_study.cluster.model.secrets import has_login
-from density_study.workloads.base.checked import (
-    FaultyKeyError,
-    is_recorded,
-    leaves,
-    no_duplicates,
-)
+from density_study.workloads.base.checked import FaultyKeyError, is_recorded, leaves, no_duplicates
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models

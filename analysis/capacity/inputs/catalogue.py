@@ -17,13 +17,7 @@ from density_study.analysis.capacity.inputs.plausible import between
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from density_study.analysis.capacity.inputs.spelling import respelled
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.base.checked import (
-    FaultyKeyError,
-    dotted,
-    leaves,
-    like,
-    no_duplicates,
-)
+from density_study.workloads.base.checked import FaultyKeyError, dotted, leaves, like, no_duplicates
 
 DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 LIFE_YEARS = 3

@@ -18,14 +18,7 @@ from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_
 from density_study.analysis.capacity.inputs.ranged import FEW, MARGIN, QUANTILES
 from density_study.cluster.model.errors import InputError
 from density_study.workloads import tables
-from density_study.workloads.pipeline.machine.files import (
-    ALIGN,
-    COHORT,
-    JOINT,
-    LOAD,
-    SORT,
-    STAGES,
-)
+from density_study.workloads.pipeline.machine.files import ALIGN, COHORT, JOINT, LOAD, SORT, STAGES
 from density_study.workloads.pipeline.machine.stages import SORT_MIB
 
 if TYPE_CHECKING:  # the extra spark, which shipped profiles do not need

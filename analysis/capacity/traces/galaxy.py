@@ -13,13 +13,7 @@ from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import (
-    NO_GPUS,
-    Outcome,
-    Record,
-    Task,
-    linked,
-)
+from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task, linked
 from density_study.cluster.model.plain import counted, plain
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",

@@ -16,13 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from density_study.analysis.capacity.traces.amounts import (
-    between_s,
-    cpus,
-    epoch_s,
-    known,
-    number,
-)
+from density_study.analysis.capacity.traces.amounts import between_s, cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task
 from density_study.cluster.model.plain import counted

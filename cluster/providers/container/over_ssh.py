@@ -38,12 +38,7 @@ from density_study.cluster.providers.container.shared import (
 )
 from density_study.cluster.providers.container.transport import ContainerSshTransport
 from density_study.cluster.providers.physical.provider import PhysicalProvider, targets_of
-from density_study.cluster.providers.provider import (
-    Leftovers,
-    Machine,
-    NodeTime,
-    machines_of_hosts,
-)
+from density_study.cluster.providers.provider import Leftovers, Machine, NodeTime, machines_of_hosts
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.programs import Requirements, check_programs

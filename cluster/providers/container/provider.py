@@ -35,12 +35,7 @@ from density_study.cluster.providers.container.shared import (
 from density_study.cluster.providers.container.transport import ContainerTransport
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import (
-    Leftovers,
-    Machine,
-    NamedCheck,
-    NodeTime,
-)
+from density_study.cluster.providers.provider import Leftovers, Machine, NamedCheck, NodeTime
 from density_study.cluster.providers.ssh.programs import HERE, Requirements, check_programs
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.machine_software import THIS_MACHINE

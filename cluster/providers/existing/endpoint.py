@@ -18,11 +18,7 @@ from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
 from density_study.cluster.providers.existing.joined import Joined
 from density_study.cluster.providers.existing.prometheus import instances_of
-from density_study.cluster.providers.existing.provider import (
-    OWNED,
-    ExistingProvider,
-    client_conf,
-)
+from density_study.cluster.providers.existing.provider import OWNED, ExistingProvider, client_conf
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.render.conf_files import store_client_files
 from density_study.cluster.state import atomic

@@ -42,17 +42,9 @@ from density_study.cluster.providers.existing.login import (
     require_ticket_for,
 )
 from density_study.cluster.providers.existing.prometheus import instances_of
-from density_study.cluster.providers.existing.tables import (
-    check_quota,
-    look,
-    table_tool,
-)
+from density_study.cluster.providers.existing.tables import check_quota, look, table_tool
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import (
-    Leftovers,
-    Machine,
-    Provider,
-)
+from density_study.cluster.providers.provider import Leftovers, Machine, Provider
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import existing_client_files

@@ -16,11 +16,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.ssh.options import (
-    find_program,
-    identity_file,
-    strict_options,
-)
+from density_study.cluster.providers.ssh.options import find_program, identity_file, strict_options
 from density_study.cluster.state import atomic
 from density_study.cluster.state.runtime import VARIABLE, runtime_dir
 from density_study.cluster.state.scratch import OWN, allows_programs, scratch

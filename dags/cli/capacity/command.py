@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.arguments import (
-    Json,
-    PointsFile,
-    Source,
-    examples,
-    option,
-)
+from density_study.dags.cli.arguments import Json, PointsFile, Source, examples, option
 from density_study.dags.cli.capacity import imported, sizing, standing
 from density_study.dags.cli.capacity.inputs import analysed_run
 from density_study.dags.cli.console import out, print_json

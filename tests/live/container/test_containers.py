@@ -22,13 +22,7 @@ from density_study.cluster.providers.container.names import bridge_name
 from density_study.cluster.providers.container.provider import ContainerProvider
 from density_study.cluster.providers.provider import out_of_memory
 from density_study.cluster.state.events import DiskEmulated
-from tests.live.support.containers import (
-    MEMORY_MIB,
-    Built,
-    built,
-    on_this_machine,
-    topology,
-)
+from tests.live.support.containers import MEMORY_MIB, Built, built, on_this_machine, topology
 from tests.support.other_user import reaches
 
 pytestmark = pytest.mark.timeout(300)

@@ -6,12 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.state.events import (
-    BuildDestroyed,
-    Intent,
-    TableCopied,
-    TablePutBack,
-)
+from density_study.cluster.state.events import BuildDestroyed, Intent, TableCopied, TablePutBack
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records

@@ -18,13 +18,7 @@ from density_study.cluster.providers.ssh.options import HOST_FOLDER
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.steps import close_run
 from tests.hosts.fixture import Hosts
-from tests.live.support.over_ssh import (
-    SECRET,
-    check_whole_study,
-    controlling,
-    lab,
-    physical_spec,
-)
+from tests.live.support.over_ssh import SECRET, check_whole_study, controlling, lab, physical_spec
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -13,11 +13,7 @@ from density_study.analysis.comparison.acknowledged import FILE as ACKNOWLEDGED
 from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.ingest import ingest_state
-from density_study.workloads.record.record import (
-    MANIFEST,
-    closed_records,
-    earlier_attempts,
-)
+from density_study.workloads.record.record import MANIFEST, closed_records, earlier_attempts
 from density_study.workloads.rows.raw.manifest_rows import manifests_of
 from tests.support.hostile.files import HOSTILE
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from density_study.workloads.base.rows import (
-    Facts,
-    Row,
-    Rows,
-    exact_sum,
-    metric,
-    over,
-    window_s,
-)
+from density_study.workloads.base.rows import Facts, Row, Rows, exact_sum, metric, over, window_s
 from density_study.workloads.monitors.facts import is_member
 
 DEVICE, POWER = "energy", "power"

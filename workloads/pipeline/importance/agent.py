@@ -14,11 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from density_study.workloads.pipeline.importance.containers import (
-    ContainersUse,
-    TasksUse,
-    tasks_of,
-)
+from density_study.workloads.pipeline.importance.containers import ContainersUse, TasksUse, tasks_of
 from density_study.workloads.pipeline.machine.files import (
     ANSWER_COLUMNS,
     COHORT,

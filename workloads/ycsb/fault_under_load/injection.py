@@ -19,12 +19,7 @@ from density_study.workloads.ycsb.act_under_load.performing import PerformedAct
 from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
-from density_study.workloads.ycsb.properties import (
-    INSERTS,
-    KEY_DIGITS,
-    client_name,
-    table_on,
-)
+from density_study.workloads.ycsb.properties import INSERTS, KEY_DIGITS, client_name, table_on
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 

@@ -11,18 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from density_study.workloads.base.parsing import (
-    Ledger,
-    Line,
-    Parsed,
-    RejectedError,
-    decimal,
-)
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
 from density_study.workloads.ycsb.output.histogram import Histogram, decode
-from density_study.workloads.ycsb.output.measurement import (
-    Measurement,
-    measurement,
-)
+from density_study.workloads.ycsb.output.measurement import Measurement, measurement
 
 _NAME = re.compile(r"#\[Logging for: (.+)\]")
 _START = re.compile(r"#\[StartTime: ([0-9.]+) \(seconds since epoch\), .*\]")

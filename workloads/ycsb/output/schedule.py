@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from density_study.workloads.base.parsing import (
-    Ledger,
-    Line,
-    Parsed,
-    RejectedError,
-    decimal,
-    whole,
-)
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 HEADER = "epoch_ms,piece,operations"
 

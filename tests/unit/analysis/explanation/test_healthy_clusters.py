@@ -14,13 +14,7 @@ from density_study.analysis.explanation.course import Course, Place, Series
 from density_study.analysis.explanation.explain import explain, of_group
 from density_study.analysis.explanation.rules import Limit, Rule, Sign, rules
 from density_study.analysis.explanation.slow import slow_spells
-from tests.unit.analysis.explanation.healthy_cluster import (
-    FIRST,
-    PERCENT,
-    SECONDS,
-    Cluster,
-    slowed,
-)
+from tests.unit.analysis.explanation.healthy_cluster import FIRST, PERCENT, SECONDS, Cluster, slowed
 
 pytestmark = pytest.mark.thorough
 WORKERS = (2, 3, 5, 10, 30)

@@ -15,13 +15,7 @@ from density_study.workloads.planning.plan import Step, make_plan
 from density_study.workloads.record.record import closed_records, earlier_attempts
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host
-from tests.support.made_runs.fake_cluster import (
-    DUET,
-    World,
-    open_again,
-    opened_run,
-    world,
-)
+from tests.support.made_runs.fake_cluster import DUET, World, open_again, opened_run, world
 
 __all__ = ["world"]  # fixture
 

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.errors import BringUpError, SeveralError, StudyError
-from density_study.cluster.state.events import (
-    COPIES,
-    StepStarted,
-    TrialsCleared,
-    TrialState,
-)
+from density_study.cluster.state.events import COPIES, StepStarted, TrialsCleared, TrialState
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.acts import began

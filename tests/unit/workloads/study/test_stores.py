@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.summary.disclosure import (
-    unequal_durability,
-    unexpected_differences,
-)
+from density_study.analysis.summary.disclosure import unequal_durability, unexpected_differences
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import OVERHEAD_MIB as OVERHEAD_OF_JVM_MIB
