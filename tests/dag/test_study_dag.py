@@ -14,6 +14,7 @@ import pytest
 from density_study.dags.airflow_home.home import Home, project_root
 from density_study.dags.stages.task_names import trial_task
 from density_study.jobs.stage_names import STAGE_NAMES
+from tests.dag.backend import SMALL
 from tests.dag.furnished import furnish
 
 pytestmark = pytest.mark.dag
@@ -251,3 +252,17 @@ def test_texts_of_a_study_are_plain_text_on_airflows_pages(airflow: None) -> Non
         meant = re.sub(r"\\.", "", page)  # without what is escaped
         assert not [mark for mark in ("![", "](", "<", "\n# b") if mark in meant]
         assert {line.count("|") for line in meant.splitlines() if line.startswith("|")} <= {3, 5}
+
+
+@pytest.mark.parametrize(("key", "queue"), [("", "default"), ("queue: rack-1\n", "rack-1")])
+def test_the_queue_of_a_study_is_that_of_all_its_tasks(
+    airflow: None, tmp_path: Path, key: str, queue: str
+) -> None:
+    """So one worker can carry out the whole study."""
+    from density_study.dags.graph.catalogue import read_outline
+    from density_study.dags.graph.study_dag import study_dag
+
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL + key)
+    dag = study_dag(read_outline(path).outline, path, "runs")
+    assert (len(dag.tasks), {task.queue for task in dag.tasks}) == (15, {queue})
