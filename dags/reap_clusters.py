@@ -28,7 +28,7 @@ PARAMS = {
         type="boolean",
         title="Dry run",
         description="List what would be removed; remove nothing.",
-    ),
+    )
 }
 
 
@@ -39,11 +39,7 @@ PARAMS = {
     catchup=False,
     tags=["study", "clean-up"],
     doc_md=__doc__,
-    default_args={
-        "retries": RETRIES,
-        "retry_delay": RETRY_DELAY,
-        "pre_execute": own_process,
-    },
+    default_args={"retries": RETRIES, "retry_delay": RETRY_DELAY, "pre_execute": own_process},
 )
 def reap_clusters() -> None:
     """One task. It fails if something could not be removed."""

@@ -262,11 +262,7 @@ def _precision(
     else:
         looks = path(compared(evidence, asked), until)
     return Precision(
-        at_least=precise.at_least,
-        at_most=precise.last,
-        until=until,
-        why=why,
-        looks=tuple(looks),
+        at_least=precise.at_least, at_most=precise.last, until=until, why=why, looks=tuple(looks)
     )
 
 

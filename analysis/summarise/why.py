@@ -52,10 +52,7 @@ def between_and_within(
     rates = run.metrics[run.metrics["name"].isin(main_rates()) & run.metrics["value"].notna()]
     rates = rates[["trial", "value"]].rename(columns={"value": "mean"}).assign(name=RATE)
     means = pd.concat([sampled, rates]).merge(about, on="trial")
-    return (
-        explanations(entries, means),
-        tuple(bottlenecks(entries, means, _threads(counted))),
-    )
+    return (explanations(entries, means), tuple(bottlenecks(entries, means, _threads(counted))))
 
 
 def _threads(counted: pd.DataFrame) -> Mapping[tuple[str, str], int]:

@@ -117,8 +117,7 @@ class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one test case with and without monitors."""
 
     device: str | None = Field(
-        None,
-        description="device that costs this more than the default monitors; null: all of them",
+        None, description="device that costs this more than the default monitors; null: all of them"
     )
     test_case: str
     rate: MetricName

@@ -34,11 +34,7 @@ Found = dict[tuple[str, int], str]
 """By trial and place of the rule, what was found; nothing where the rule is satisfied, or does not apply."""
 
 
-def confirm(
-    checks: Sequence[Facts],
-    judged: Sequence[Judgement],
-    docs: Path | None = None,
-) -> None:
+def confirm(checks: Sequence[Facts], judged: Sequence[Judgement], docs: Path | None = None) -> None:
     """StudyError if Great Expectations finds another judgement than that of each row of `checks`.
 
     docs: the folder for its pages of results (Data Docs); its old content is replaced.

@@ -62,10 +62,7 @@ def facts(paths: Sequence[str]) -> dict[str, Any]:
 def make_bridge(tag: str, name: str, address: str) -> None:
     """`address` is this machine's, with the length of the prefix."""
     _ip(
-        tag,
-        f"link add {name} type bridge",
-        f"addr add {address} dev {name}",
-        f"link set {name} up",
+        tag, f"link add {name} type bridge", f"addr add {address} dev {name}", f"link set {name} up"
     )
 
 

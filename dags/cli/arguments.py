@@ -94,8 +94,7 @@ Tags = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
 Anyway = Annotated[
-    bool,
-    typer.Option("--anyway", help="Accept a study none of whose questions can be decided."),
+    bool, typer.Option("--anyway", help="Accept a study none of whose questions can be decided.")
 ]
 
 

@@ -125,9 +125,7 @@ def print_report(root: Path) -> None:
     for reason, verdict, trials, remedy in reasons(value).rows:
         style = "dim" if verdict == "valid" else "yellow"
         name = "warning" if verdict == "valid" else verdict
-        out.print(
-            Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style),
-        )
+        out.print(Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style))
         if remedy:
             out.print(Text(f"  remedy: {remedy}", style="dim"))
     out.print(Text(f"\n{value.headline}", style="bold"))

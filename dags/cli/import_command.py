@@ -145,9 +145,7 @@ def _imported(
 
 
 def _show(
-    recognised: Mapping[str, Recognised],
-    trials: tuple[ImportedTrial, ...] | None,
-    as_json: bool,
+    recognised: Mapping[str, Recognised], trials: tuple[ImportedTrial, ...] | None, as_json: bool
 ) -> None:
     from density_study.dags.cli.layout import rows_table
     from density_study.workloads.imports.describe import FILE_HEADER, file_rows

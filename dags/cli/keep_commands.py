@@ -57,8 +57,7 @@ def up(
     ] = None,
     expires: Expires = EXPIRES,
     foreground: Annotated[
-        bool,
-        typer.Option("--foreground", help="Stay, and take it down on Ctrl-C."),
+        bool, typer.Option("--foreground", help="Stay, and take it down on Ctrl-C.")
     ] = False,
     sets: Sets = None,
     as_json: Json = False,
@@ -279,8 +278,7 @@ def down(as_json: Json = False) -> None:
 
 def shell(
     command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[-- COMMAND ...]", help="Default: your shell."),
+        list[str] | None, typer.Argument(metavar="[-- COMMAND ...]", help="Default: your shell.")
     ] = None,
     pages: Annotated[
         bool,

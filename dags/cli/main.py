@@ -295,7 +295,7 @@ def main() -> None:
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "
-            "as incomplete. Run the same command again to resume.",
+            "as incomplete. Run the same command again to resume."
         )
         sys.exit(interrupted.exit_code)
     except Exception as error:

@@ -74,11 +74,7 @@ def look(run: Run, step: Step) -> None:
         why = "too little time was left in the budget"
     later = [one for one in run.plan.trials if step.repetition <= one.repetition <= precise.at_most]
     run.journal.record(
-        RepetitionsEnded(
-            repetition=before,
-            why=why,
-            spared=tuple(str(one.trial) for one in later),
-        )
+        RepetitionsEnded(repetition=before, why=why, spared=tuple(str(one.trial) for one in later))
     )
 
 

@@ -234,14 +234,7 @@ def _rules() -> Iterator[str]:
     for suite in dict.fromkeys(rule.suite for rule in RULES):
         yield f"## {_TITLES.get(suite, suite.capitalize())}\n"
         rows = [
-            (
-                f"`{rule.check}`",
-                _required(rule),
-                rule.broken,
-                rule.null,
-                _causes(rule),
-                rule.remedy,
-            )
+            (f"`{rule.check}`", _required(rule), rule.broken, rule.null, _causes(rule), rule.remedy)
             for rule in RULES
             if rule.suite == suite
         ]

@@ -49,8 +49,7 @@ BENCHES: Mapping[str, TrialContext] = {
 
 def main(
     only: Annotated[
-        list[str] | None,
-        typer.Argument(help="; ".join([", ".join(BENCHES), "all if left out"])),
+        list[str] | None, typer.Argument(help="; ".join([", ".join(BENCHES), "all if left out"]))
     ] = None,
     repeats: Annotated[int, typer.Option(help="runs of each; the median is reported")] = 3,
     output: Annotated[Path, typer.Option(help="where the JSON goes")] = Path("bench.json"),

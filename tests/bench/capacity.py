@@ -30,11 +30,7 @@ DISK_TYPES = ("flash", "hdd", "nvme")
 COUNTS = (2, 4, 6, 8, 12)
 CLUSTERS = 100
 COVERED_CLUSTERS = 360
-PLANS = (
-    ((2, 4, 6, 8, 12, 16), 5, 0.04),
-    ((2, 4, 8, 16), 3, 0.03),
-    ((1, 2, 3, 4, 6, 8), 3, 0.04),
-)
+PLANS = (((2, 4, 6, 8, 12, 16), 5, 0.04), ((2, 4, 8, 16), 3, 0.03), ((1, 2, 3, 4, 6, 8), 3, 0.04))
 SHAPES: tuple[Shape, ...] = (
     "form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau",
 )  # fmt: skip

@@ -51,11 +51,7 @@ def make_run(root: Path, size: Size) -> Path:
         maker.trial(root / "records", order)
     (root / "study.yaml").write_text("study: made\n")
     Journal(root / "journal.jsonl").write(
-        "run-opened",
-        study="made",
-        run=root.name,
-        tag="m",
-        owner=Owner.of_dag_run("made").to_json(),
+        "run-opened", study="made", run=root.name, tag="m", owner=Owner.of_dag_run("made").to_json()
     )
     return root
 

@@ -22,10 +22,7 @@ def bench(repeats: int) -> list[Measurement]:
             subprocess.run(["git", "clone", "-q", str(PROJECT), str(clone)], check=True)
             first.append(_timed(clone, env))
             again.append(_timed(clone, env))
-    return [
-        at_most("set-up from nothing", "s", first, 180),
-        at_most("set-up again", "s", again, 5),
-    ]
+    return [at_most("set-up from nothing", "s", first, 180), at_most("set-up again", "s", again, 5)]
 
 
 def empty_caches(folder: Path) -> dict[str, str]:

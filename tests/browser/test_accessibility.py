@@ -62,11 +62,7 @@ def _violations(page: Page) -> list[str]:
     ],
 )
 def test_axe_finds_no_violation(
-    page: Page,
-    reports: dict[str, Path],
-    name: str,
-    scheme: Literal["light", "dark"],
-    width_px: int,
+    page: Page, reports: dict[str, Path], name: str, scheme: Literal["light", "dark"], width_px: int
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     open_report(page, reports[name], width_px)

@@ -58,9 +58,7 @@ def test_a_run_is_followed_by_a_capacity_plan(web: Web) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("measuring", "state"),
-    [("failed", "failed"), ("success", "success")],
-    indirect=["measuring"],
+    ("measuring", "state"), [("failed", "failed"), ("success", "success")], indirect=["measuring"]
 )
 def test_a_run_marked_by_hand_is_torn_down_ended_and_resumed(
     measuring: tuple[Study, str], state: str

@@ -24,10 +24,7 @@ from density_study.dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, wait_until
 from tests.dag.furnished import furnish
 
-pytestmark = [
-    pytest.mark.dag,
-    pytest.mark.skipif(os.geteuid() != 0, reason="unshare needs root"),
-]
+pytestmark = [pytest.mark.dag, pytest.mark.skipif(os.geteuid() != 0, reason="unshare needs root")]
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"
 UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--uts", "--mount-proc"]
 ANOTHER_HOST = (

@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-IN_MAKE_TEST = frozenset(
-    {
-        "test_containers",
-        "test_over_ssh",
-        "test_stalling_store",
-        "test_study",
-    }
-)
+IN_MAKE_TEST = frozenset({"test_containers", "test_over_ssh", "test_stalling_store", "test_study"})
 """Part of `make test`, except for tests marked slow. The others run in `make live`: together
 they take too long for every change, and some need an idle machine."""
 

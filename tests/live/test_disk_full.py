@@ -39,9 +39,7 @@ seed: 7
 """
 
 
-def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_runs(
-    tmp_path: Path,
-) -> None:
+def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_runs(tmp_path: Path) -> None:
     disk, image, spec = tmp_path / "disk", tmp_path / "disk.img", tmp_path / "study.yaml"
     disk.mkdir()
     spec.write_text(SPEC.format(disk=disk))

@@ -117,11 +117,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 
 def _undisturbed(
-    root: Path,
-    cluster: Cluster,
-    attempts: Iterator[int],
-    case: tuple[float, int],
-    deadline: float,
+    root: Path, cluster: Cluster, attempts: Iterator[int], case: tuple[float, int], deadline: float
 ) -> Load:
     """A load during which the machine was otherwise idle. Skips all tests if there is none by
     `deadline`."""

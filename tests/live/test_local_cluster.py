@@ -249,8 +249,7 @@ def test_a_daemon_killed_during_bring_up_is_named(tmp_path: Path, stacks: Stacks
 
 
 def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
-    runtime: None,
-    tmp_path: Path,
+    runtime: None, tmp_path: Path
 ) -> None:
     argv = [sys.executable, "-m", "tests.live.support.orchestrator", str(tmp_path)]
     orchestrator = subprocess.Popen(argv)

@@ -166,10 +166,7 @@ def _amounts(remedy: str) -> tuple[int, int]:
     return sum(fits), needed
 
 
-@given(
-    st.integers(2300, 20000),
-    st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True),
-)
+@given(st.integers(2300, 20000), st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True))
 def test_a_refusal_of_several_densities_names_one_of_them_and_its_remedy_works(
     memory_mib: int, levels: list[int]
 ) -> None:

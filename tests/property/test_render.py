@@ -28,9 +28,7 @@ def test_xml_round_trip(properties: dict[str, str]) -> None:
 
 
 @given(TOPOLOGIES)
-def test_written_ports_are_exactly_the_allocated_ports(
-    topology: Topology,
-) -> None:
+def test_written_ports_are_exactly_the_allocated_ports(topology: Topology) -> None:
     plan = blueprint(topology)
     rendered = render(plan)
     allocated = {port for _, port in plan.ports.by_service.values()}

@@ -20,9 +20,7 @@ def test_a_trial_without_monitors_is_valid_without_samples(world: Analysed) -> N
     assert world.metrics("cost_1_off", "cpu_used").empty
 
 
-def test_the_overhead_is_the_ratio_of_pairs_with_two_valid_trials(
-    world: Analysed,
-) -> None:
+def test_the_overhead_is_the_ratio_of_pairs_with_two_valid_trials(world: Analysed) -> None:
     cost = json.loads((world.root / "report" / "summary.json").read_text())["monitoring_overhead"]
     rate = {
         name: oracle.operations_s(truth) for name, truth in world.truths.items() if "cost" in name

@@ -41,10 +41,7 @@ LOOK_EVERY_S = 5.0
 
 
 def run_client(
-    context: TrialContext,
-    command: Command,
-    timeout_s: float,
-    folder: str = "raw",
+    context: TrialContext, command: Command, timeout_s: float, folder: str = "raw"
 ) -> ClientRun:
     """Start `command` on the client node, and wait for its exit.
 
@@ -165,9 +162,7 @@ class _Clients:
 
 
 @contextmanager
-def _started(
-    every: Sequence[tuple[_Clients, Sequence[tuple[Node, Command]]]],
-) -> Iterator[None]:
+def _started(every: Sequence[tuple[_Clients, Sequence[tuple[Node, Command]]]]) -> Iterator[None]:
     try:
         for clients, commands in every:
             for node, command in commands:

@@ -34,10 +34,7 @@ def resolve(
     highest, rate = saturation(test_case, planned, records)
     ops_s = rate * test_case.target_share / 100
     target = TargetRate(
-        percent=test_case.target_share,
-        saturation_trial=highest,
-        saturation_ops_s=rate,
-        ops_s=ops_s,
+        percent=test_case.target_share, saturation_trial=highest, saturation_ops_s=rate, ops_s=ops_s
     )
     try:
         return test_case.at_rate(ops_s), target

@@ -34,11 +34,7 @@ def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:
         answer = probe.answer.load if probe.answer else None
         run.journal.record(
             SearchEnded(
-                build=step.build,
-                test_case=_id(step),
-                answer=answer,
-                why=probe.why,
-                spared=spared,
+                build=step.build, test_case=_id(step), answer=answer, why=probe.why, spared=spared
             )
         )
         return probe

@@ -88,8 +88,7 @@ class PipelineSpec(WorkloadSpec):
         description="what sorts and marks duplicates; gatk: MarkDuplicatesSpark, 424 MB on first use",
     )
     caller: Caller = Field(
-        "bcftools",
-        description="what calls each genome; gatk: HaplotypeCaller, 424 MB on first use",
+        "bcftools", description="what calls each genome; gatk: HaplotypeCaller, 424 MB on first use"
     )
     min_recall: Share = Field(
         "80%",

@@ -57,14 +57,7 @@ class PipelineWorkload:
         if test_case.gatk_stages:
             java = context.cluster.client_java_home / "bin" / "java"
             home = remote_path(context.cluster.topology, stack_home("gatk"))
-            stages += [
-                "--java",
-                str(java),
-                "--gatk-home",
-                home,
-                "--gatk",
-                *test_case.gatk_stages,
-            ]
+            stages += ["--java", str(java), "--gatk-home", home, "--gatk", *test_case.gatk_stages]
         runs = _on_workers(
             context,
             test_case,

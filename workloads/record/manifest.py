@@ -82,15 +82,13 @@ class Manifest(Frozen):
         description="load of others on an existing cluster; null: the cluster is the study's own",
     )
     exported: ExportedSeries | None = Field(
-        None,
-        description="what the Prometheus of an existing cluster counted; null: none is named",
+        None, description="what the Prometheus of an existing cluster counted; null: none is named"
     )
     fault: InjectedFault | None = Field(
         None, description="what the trial did to its cluster; null: nothing"
     )
     caches: CacheUse | None = Field(
-        None,
-        description="what caches of blocks did, where they count it; null: they do not",
+        None, description="what caches of blocks did, where they count it; null: they do not"
     )
     cold: ColdProof | None = None
     data_set_mib: float | None = None

@@ -146,10 +146,7 @@ def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
 def _to_file(run: Source, table: Table, folder: Path) -> int:
     path = folder / table.name / f"{run.study}.{run.run}.parquet"
     rows = 0
-    with (
-        replacing(path) as aside,
-        pq.ParquetWriter(aside, arrow_schema(exported(table))) as writer,
-    ):
+    with replacing(path) as aside, pq.ParquetWriter(aside, arrow_schema(exported(table))) as writer:
         for batch in _batches(run, table):
             writer.write_batch(batch)
             rows += batch.num_rows

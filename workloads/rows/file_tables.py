@@ -181,10 +181,7 @@ def _rejected(file: RawFile, error: UnreadableError | ParseError) -> tuple[Table
 
 
 BULK: Mapping[str, tuple[Table, Bulk]] = MappingProxyType(
-    {
-        "dool": (tables.HOST_SAMPLES, dool_rows),
-        "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_rows),
-    }
+    {"dool": (tables.HOST_SAMPLES, dool_rows), "nodecpu": (tables.NODE_CPU_SAMPLES, nodecpu_rows)}
 )
 # For the rows of one whole file: the columns that follow from each other and from the trial.
 COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingProxyType(

@@ -29,11 +29,7 @@ class SimulatedMonitors:
     """Stands in for `Monitors` on a simulated cluster."""
 
     def __init__(
-        self,
-        context: TrialContext,
-        period_s: float,
-        monitored: bool,
-        workload: SimulatedWorkload,
+        self, context: TrialContext, period_s: float, monitored: bool, workload: SimulatedWorkload
     ) -> None:
         self._context, self._period_s = context, period_s
         self._monitored, self._workload = monitored, workload
@@ -100,12 +96,7 @@ def _dool(
 
 
 def _nodecpu(
-    topology: Topology,
-    host: Host,
-    use: Use,
-    epoch_s: texts.Floats,
-    inside: Inside,
-    period_s: float,
+    topology: Topology, host: Host, use: Use, epoch_s: texts.Floats, inside: Inside, period_s: float
 ) -> bytes:
     cores = _cores(topology, host, use) | {"monitor": 0.001}
     ticks = {

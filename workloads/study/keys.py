@@ -30,9 +30,7 @@ DeviceName = Literal[
 ]  # fmt: skip
 MAX_PERIOD_S = 600
 Turn = Annotated[
-    Seconds,
-    Field(ge=3),
-    at_most(60, "slow phases of a host would be those of one variant"),
+    Seconds, Field(ge=3), at_most(60, "slow phases of a host would be those of one variant")
 ]
 LeftOut = Annotated[
     str, like(r"[\w.*?\[\]!-]{1,60}/[\w.*?\[\]!-]{1,100}", "two globs, <variant>/<test case>")
@@ -128,8 +126,7 @@ class StudyKeys(Frozen):
         "machine or, with the key `ssh`, on hosts. `existing`: a cluster that others run.",
     )
     existing: ExistingSpec | None = Field(
-        None,
-        description="The cluster, with provider `existing`.",
+        None, description="The cluster, with provider `existing`."
     )
     hosts: tuple[HostSpec, ...] = Field(
         min_length=1,
@@ -140,8 +137,7 @@ class StudyKeys(Frozen):
     ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
     containers: ContainersSpec | None = Field(
-        None,
-        description="Containers of a host, with provider `container`, which has defaults.",
+        None, description="Containers of a host, with provider `container`, which has defaults."
     )
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="What to do when another study holds a host: fail, or wait for it."

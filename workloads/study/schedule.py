@@ -61,8 +61,7 @@ class Schedule(Frozen):
     )
     asset: (
         Annotated[
-            str,
-            like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, for example s3://bucket/x"),
+            str, like(r"[a-z][a-z0-9+.-]*://\S+", "the URI of an asset, for example s3://bucket/x")
         ]
         | None
     ) = Field(None, description="URI of an Airflow asset. Each update of it starts a run.")

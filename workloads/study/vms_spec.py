@@ -74,11 +74,7 @@ class VmsSpec(Frozen):
         "`study doctor` counts. Not with density 0: the bare host cannot use them.",
     )
     images: Annotated[
-        str,
-        like(
-            r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)+/?",
-            "an absolute path of plain characters",
-        ),
+        str, like(r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)+/?", "an absolute path of plain characters")
     ] = Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
 
     @field_validator("network")

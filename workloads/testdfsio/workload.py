@@ -130,10 +130,7 @@ class DfsioWorkload:
         """What was only in memory when the job ended, and how long it took to write; empty: not requested."""
         if self._writing is None:
             return {}
-        facts = {
-            "bytes": self._writing.unwritten_bytes,
-            "write_out_s": self._writing.seconds(),
-        }
+        facts = {"bytes": self._writing.unwritten_bytes, "write_out_s": self._writing.seconds()}
         return {"unwritten": facts}
 
     def _device_bytes_since(self, context: TrialContext, prepared: Prepared) -> dict[str, int]:

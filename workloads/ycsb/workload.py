@@ -208,10 +208,7 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
 
 
 def _remember_snapshot(
-    tables: Tables,
-    name: str,
-    acts: Sequence[tuple[str, ...]],
-    facts: Sequence[Mapping[str, Any]],
+    tables: Tables, name: str, acts: Sequence[tuple[str, ...]], facts: Sequence[Mapping[str, Any]]
 ) -> None:
     """Remember that there is a snapshot, and the places of regions if one of `acts` took it. A restore beside
     it needs none: the tool returns regions to where it found them."""

@@ -105,10 +105,7 @@ def carry(
         growth=growth and growth.per_year,
         full=full(standing, one.key, growth) if growth else (),
         years=tuple(years(standing, one.key, growth)) if growth else (),
-        warnings=(
-            *((starting_data(one),) if growth else ()),
-            *warnings(one, sized.hosts, search),
-        ),
+        warnings=(*((starting_data(one),) if growth else ()), *warnings(one, sized.hosts, search)),
         example=examples(search.market.model, catalogue),
     )
 

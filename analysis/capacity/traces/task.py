@@ -103,13 +103,7 @@ def trace_of(kind: str, records: Sequence[Record]) -> Trace:
         notes[f"{counted(again, 'row')} left out: another row has the same attempt"] = None
     return Trace(
         tuple(tasks),
-        (
-            *unknown,
-            *_perhaps_twice(tasks),
-            *_clocks(tasks),
-            *_unfinished(tasks),
-            *_on_gpus(tasks),
-        ),
+        (*unknown, *_perhaps_twice(tasks), *_clocks(tasks), *_unfinished(tasks), *_on_gpus(tasks)),
         tuple(notes),
         kind,
     )

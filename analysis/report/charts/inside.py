@@ -91,9 +91,7 @@ def _latency(styles: dict[str, Style]) -> dict[str, Any]:
     scale = alt.Scale(type="log", nice=False)
     look = series_look(styles)
     upwards = alt.Y(
-        "value:Q",
-        scale=alt.Scale(type="log"),
-        axis=above(f"ms{LOG}", format="~r", values=DECADES),
+        "value:Q", scale=alt.Scale(type="log"), axis=above(f"ms{LOG}", format="~r", values=DECADES)
     )
     base = alt.Chart(alt.NamedData(DATA)).encode(
         x=alt.X("part:Q", scale=scale, axis=axis), y=upwards, color=look["color"]

@@ -77,12 +77,7 @@ def table(view: View) -> DataTable:
             "| Variation by second # | Intended p50 | Intended p99"
         ),
         tuple(
-            (
-                one.label,
-                one.topology,
-                part.name,
-                *_numbers(_of_part(one.metrics, number)),
-            )
+            (one.label, one.topology, part.name, *_numbers(_of_part(one.metrics, number)))
             for one, number, part in found
         ),
         of=tuple((one.test_case, str(one.vms_per_host), one.disk_type) for one, *_ in found),

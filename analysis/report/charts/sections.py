@@ -35,11 +35,7 @@ OWN_SCALES = "Each panel has its own scale, from zero."
 def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
     """(anchor, heading, figures) of each section that has something to draw, in reading order."""
     for anchor, heading, figures in (
-        (
-            "throughput",
-            "Throughput",
-            tuple(_rates(view, kind) for kind in kinds().values()),
-        ),
+        ("throughput", "Throughput", tuple(_rates(view, kind) for kind in kinds().values())),
         ("pipeline", "Genomics pipeline", pipeline_figures(view)),
         ("numbers", "Other numbers", tuple(_declared(view))),
         ("latency", "Latency", (_latency(view),)),

@@ -59,10 +59,7 @@ def config(container: Container, cgroup_version: int, devices: Mapping[str, int]
             },
             *(_bind(str(path), "rro") for path in dict.fromkeys(_read(container))),
             *(_bind(str(path)) for path in container.writable),
-            {
-                **_bind("/etc/hosts", "ro"),
-                "source": str(container.bundle / HOSTS_FILE),
-            },
+            {**_bind("/etc/hosts", "ro"), "source": str(container.bundle / HOSTS_FILE)},
         ],
         "linux": {
             "cgroupsPath": f"/{container.id}",
@@ -85,12 +82,7 @@ def _read(container: Container) -> Iterator[PurePath]:
 
 
 def _bind(path: str, *options: str) -> dict[str, Any]:
-    return {
-        "destination": path,
-        "type": "bind",
-        "source": path,
-        "options": ["rbind", *options],
-    }
+    return {"destination": path, "type": "bind", "source": path, "options": ["rbind", *options]}
 
 
 def _resources(container: Container, version: int, devices: Mapping[str, int]) -> dict[str, Any]:

@@ -18,10 +18,7 @@ class TooMuchError(Exception):
 
 
 def run_bounded(
-    argv: Sequence[str],
-    timeout_s: float,
-    stdin: str = "",
-    limit_bytes: int = MAX_OUTPUT_BYTES,
+    argv: Sequence[str], timeout_s: float, stdin: str = "", limit_bytes: int = MAX_OUTPUT_BYTES
 ) -> subprocess.CompletedProcess[str]:
     """`bounded_bytes`, with its output as text."""
     done = bounded_bytes(argv, timeout_s, stdin, limit_bytes, None)

@@ -88,9 +88,7 @@ class SshBuild:
         return self.work / "builds" / self.site.tag
 
     def create(
-        self,
-        data: Iterable[tuple[str, PurePath]],
-        copies: Mapping[str, Sequence[StackCopy]],
+        self, data: Iterable[tuple[str, PurePath]], copies: Mapping[str, Sequence[StackCopy]]
     ) -> None:
         """Lease the hosts, create the folders, copy and verify toolkit and stacks. `copies`: by host."""
         take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
@@ -132,8 +130,7 @@ class SshBuild:
         """Stop the processes and fetch the logs of the hosts that answer."""
         request = ("act", "stop-tagged", [self.site.tag, GRACE_S])
         stopped = try_all(
-            self.hosts,
-            lambda _, target: channel(target).call(*request, timeout_s=_STOP_TIMEOUT_S),
+            self.hosts, lambda _, target: channel(target).call(*request, timeout_s=_STOP_TIMEOUT_S)
         )
         for host, processes in stopped.items():
             for process in processes:
@@ -147,8 +144,7 @@ class SshBuild:
         """Processes, folders, ports and units on every host, and what else `find` finds there; and hosts that
         do not answer."""
         return look_on_all(
-            self.hosts,
-            lambda *host: chain(self._leftovers_on(*host), find(*host) if find else ()),
+            self.hosts, lambda *host: chain(self._leftovers_on(*host), find(*host) if find else ())
         )
 
     def _leftovers_on(self, host: str, target: Target) -> Leftovers:

@@ -89,10 +89,7 @@ class HBase(HadoopStore):
         bean, servers = "HBase,name=Master,sub=Server", len(endpoints.all("regionserver.http"))
         ask = fetching(fetch, endpoints.network)
         check = jmx_check(ask, endpoints.one("hmaster.http"), bean, hbase_seen, servers)
-        return [
-            *super().readiness(topology, endpoints, fetch),
-            Service("hbase", "hmaster", check),
-        ]
+        return [*super().readiness(topology, endpoints, fetch), Service("hbase", "hmaster", check)]
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
         level = _WRITES[self.durability]

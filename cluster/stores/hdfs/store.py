@@ -24,7 +24,7 @@ class HdfsFiles(HadoopStore):
     name = "hdfs-files"
     title = "HDFS files"
     acknowledged: ClassVar[Mapping[Durability, str]] = {
-        "page_cache": "the file is closed: every DataNode of the pipeline has its blocks",
+        "page_cache": "the file is closed: every DataNode of the pipeline has its blocks"
     }
     without = "its trials only read, and its files are closed before them"
     sites = tuple(site for site in SITES if site != "hbase-site")

@@ -62,11 +62,7 @@ _AOF: Mapping[Durability, tuple[str, str]] = {
     "synced": ("yes", "always"),
 }
 """appendonly and appendfsync."""
-_PROMISED: Mapping[str, Durability] = {
-    "everysec": "memory",
-    "no": "page_cache",
-    "always": "synced",
-}
+_PROMISED: Mapping[str, Durability] = {"everysec": "memory", "no": "page_cache", "always": "synced"}
 """appendfsync of an append-only file. With everysec, writes wait in memory while the file is synced."""
 
 

@@ -151,10 +151,7 @@ def _run_of(named: Path) -> Path:
 
 
 def _write(
-    found: Plan | OperationsPlan | Excuse,
-    output: Path | None,
-    page: Path | None,
-    root: Path | None,
+    found: Plan | OperationsPlan | Excuse, output: Path | None, page: Path | None, root: Path | None
 ) -> None:
     """The plan as JSON, and its page: in a file, and beside the report of the run in the folder `root`, to
     which the hub leads."""

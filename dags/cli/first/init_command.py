@@ -88,8 +88,7 @@ def init(
         ),
     ] = "",
     repetitions: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="How often each cluster is built."),
+        int | None, typer.Option(min=1, metavar="N", help="How often each cluster is built.")
     ] = None,
     budget: Budget = None,
 ) -> None:

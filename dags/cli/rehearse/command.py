@@ -118,7 +118,7 @@ def _print_costs(seen: Foreseen) -> None:
     most = "at most " if seen.plan.precise else ""
     out.print(
         f"simulated: {len(seen.plan.trials):,} trials in {most}about {duration(seen.most_s)}, "
-        f"{seen.disk_mib / 1024:,.0f} GiB on the disks",
+        f"{seen.disk_mib / 1024:,.0f} GiB on the disks"
     )
 
 
@@ -134,11 +134,6 @@ def _print_decisions(found: Decisions) -> None:
         )
         for one in found.rows
     ]
-    header = (
-        "Simulated: question",
-        "True of the model",
-        "Decided rightly",
-        "Wrong claim",
-    )
+    header = ("Simulated: question", "True of the model", "Decided rightly", "Wrong claim")
     out.print(rows_table(header, rows))
     out.print(f"\nsimulated: {found.sentence}")

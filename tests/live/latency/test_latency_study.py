@@ -62,9 +62,7 @@ def test_every_trial_is_complete_and_has_the_outputs_of_both_clients(finished: F
         assert {"ycsb-1-INSERT.hdr", "ycsb-2-INSERT.hdr"} <= logs
 
 
-def test_a_percentage_refers_to_its_builds_reported_saturation(
-    finished: Finished,
-) -> None:
+def test_a_percentage_refers_to_its_builds_reported_saturation(finished: Finished) -> None:
     saturation, _ = finished.trial(SATURATION)
     half, manifest = finished.trial(HALF)
     assert manifest.order > finished.records[saturation].order

@@ -93,8 +93,7 @@ def _compiled(folder: Path) -> str:
     sources = [str(TURNS), *map(str, sorted(JAVA.rglob("*.java")))]
     javac, classes = find_java().command.with_name("javac"), folder / "classes"
     subprocess.run(
-        [str(javac), "-nowarn", "-proc:none", "-cp", path, "-d", str(classes), *sources],
-        check=True,
+        [str(javac), "-nowarn", "-proc:none", "-cp", path, "-d", str(classes), *sources], check=True
     )
     return str(classes)
 

@@ -41,9 +41,7 @@ def test_loaded_rows_were_flushed_before_the_trial(done: Measured) -> None:
         assert (state["background_runs"] >= 4) is ("ycsb-load" not in name)
 
 
-def test_durability_is_what_every_server_says_and_testing_only_is_disclosed(
-    done: Measured,
-) -> None:
+def test_durability_is_what_every_server_says_and_testing_only_is_disclosed(done: Measured) -> None:
     for manifest in done[1].values():
         state, disclosed = manifest.state_after["store"], manifest.disclosure["store"]
         assert state["log_force_fsync_all"] == "true"

@@ -55,11 +55,7 @@ def run_of(runs: Path, spec: Path, *extra: str, timeout_s: float) -> Path:
 
 def study(*arguments: str, runs: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(STUDY), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(runs),
+        [str(STUDY), *arguments], capture_output=True, text=True, check=False, env=environment(runs)
     )
 
 

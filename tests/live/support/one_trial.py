@@ -24,11 +24,7 @@ def run_trial(
     workload: Workload[Any],
 ) -> tuple[Collected, ClientRun]:
     opening = draft(trial).model_copy(
-        update={
-            "test_case": spec,
-            "test_case_id": spec.id,
-            "topology": cluster.topology,
-        }
+        update={"test_case": spec, "test_case_id": spec.id, "topology": cluster.topology}
     )
     record = Record.open(root / "records", opening)
     transport = provider_named("local").transport(cluster.site, journal)

@@ -78,9 +78,7 @@ def walked(daemon: Libvirtd, tmp_path: Path, density: int) -> None:
     disk.mkdir()
     with walking("tutorials/vms.md", folder) as walk:
         decided = walk.to(
-            "study rehearse",
-            *PREPARED,
-            Change("vm-smoke.yaml", "", "the test above does it"),
+            "study rehearse", *PREPARED, Change("vm-smoke.yaml", "", "the test above does it")
         )
         assert "Decided rightly" in decided.words
         assert "2 builds, 4 trials" in walk.ended[-2].words

@@ -129,10 +129,7 @@ OF_OLD_RULES = [
             *("--uid=root", "--pipe", "--wait", "/usr/bin/id"),
         ]
     },
-    {
-        "argv": ["sudo", "-n", "/usr/sbin/nft", "-f", "-"],
-        "stdin": 'include "/etc/shadow"\n',
-    },
+    {"argv": ["sudo", "-n", "/usr/sbin/nft", "-f", "-"], "stdin": 'include "/etc/shadow"\n'},
 ]
 OTHER_PROGRAMS = [
     {"argv": ["sudo", "-n", *argv]}

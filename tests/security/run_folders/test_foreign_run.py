@@ -60,9 +60,7 @@ def test_no_program_runs_on_a_class_path_in_the_run(
     monkeypatch.setattr(tables, "ensure", lambda name: name)
     monkeypatch.setattr(tables, "classpath", lambda _: ("a.jar",))
     root = craft(
-        runs / TAG,
-        build(TAG, "existing"),
-        intent("make-namespace", f"{TAG}/b1", path="n"),
+        runs / TAG, build(TAG, "existing"), intent("make-namespace", f"{TAG}/b1", path="n")
     )
     conf = root / "builds/b1/conf/client"
     conf.mkdir(parents=True)
@@ -85,11 +83,7 @@ def test_former_contents_of_files_are_not_written(runs: Path, canaries: Canaries
     link = runs.parent / "rps_flow_cnt"
     link.symlink_to(victim)
     former = {str(link): "pwned", str(victim): "pwned"}
-    craft(
-        runs / TAG,
-        build(TAG, "container"),
-        intent("set-flow-table", f"{TAG}/b1", former=former),
-    )
+    craft(runs / TAG, build(TAG, "container"), intent("set-flow-table", f"{TAG}/b1", former=former))
     study("reap", "--runs", runs)
     canaries.check()
     left_alone(runs)

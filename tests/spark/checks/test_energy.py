@@ -142,8 +142,7 @@ class Analysed:
 def energy(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
     folder = tmp_path_factory.mktemp("energy")
     factory = RunFactory(
-        folder / "runs" / "quickstart" / RUN,
-        **{"repetitions": BUILDS, "monitor.also": ["energy"]},
+        folder / "runs" / "quickstart" / RUN, **{"repetitions": BUILDS, "monitor.also": ["energy"]}
     )
     trials, powers = {}, {}
 

@@ -57,10 +57,7 @@ def _trial(manifest: Manifest) -> dict[str, Any]:
         "variant": manifest.topology.name,
         "repetition": manifest.repetition,
         **_workload(manifest),
-        "window": {
-            "start": manifest.window.start_epoch_s,
-            "end": manifest.window.end_epoch_s,
-        },
+        "window": {"start": manifest.window.start_epoch_s, "end": manifest.window.end_epoch_s},
         "exit_code": manifest.clients[0].exit_code,
         "files": [*patterns, *monitors],
     }

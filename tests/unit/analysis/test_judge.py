@@ -62,9 +62,7 @@ def test_a_rule_for_others_does_not_apply() -> None:
 @pytest.mark.parametrize(
     "facts", [{"existing": True}, {"imported": True}, {"imported": True, "existing": True}]
 )
-def test_what_nobody_could_record_is_said_as_the_analysis_says_it(
-    facts: dict[str, object],
-) -> None:
+def test_what_nobody_could_record_is_said_as_the_analysis_says_it(facts: dict[str, object]) -> None:
     """The first look once had words and rules of its own for existing clusters, and none for imports."""
     found = judge(SOUND | facts | {"cluster_cpu": None, "existing": True})
     assert found.verdict == "valid"

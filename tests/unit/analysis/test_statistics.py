@@ -88,9 +88,7 @@ def test_intervals_and_tests_are_those_of_scipy() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("builds_spread", (0.03, 0.3))
-def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(
-    builds_spread: float,
-) -> None:
+def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(builds_spread: float) -> None:
     """Ten trials per build: their own noise is small, the build's is not, and the build is the
     unit."""
     rng = np.random.default_rng(7)

@@ -116,10 +116,7 @@ def test_time_is_divided_and_pauses_are_excluded() -> None:
 
 def test_an_analysis_a_year_later_adds_only_its_own_time() -> None:
     year_s = 3.2e7
-    later = [
-        AnalysisStarted(t=year_s, stage="ingest"),
-        AnalysisEnded(t=year_s + 5, stage="ingest"),
-    ]
+    later = [AnalysisStarted(t=year_s, stage="ingest"), AnalysisEnded(t=year_s + 5, stage="ingest")]
     spent = time_spent([*JOURNAL, *later, *later], 20.0, year_s + 9)
     assert spent.analysing_s == 5.0
     assert spent.total_s == pytest.approx(32.0 + 37.0 + 5.0)

@@ -67,11 +67,7 @@ def test_hbase(beans: dict[str, Any], ready: bool) -> None:
         ("redis-cluster", b"$20\r\ncluster_state:ok\r\n\r\n", True),
         ("redis-cluster", b"$22\r\ncluster_state:fail\r\n\r\n", False),
         ("redis-cluster", b"-ERR no cluster_state:ok here\r\n", False),
-        (
-            "accumulo",
-            b"\0\0\0\x24\x82\x41\0\x0dgetZooKeepers\x08\0\x0f127.0.0.1:21009\0",
-            True,
-        ),
+        ("accumulo", b"\0\0\0\x24\x82\x41\0\x0dgetZooKeepers\x08\0\x0f127.0.0.1:21009\0", True),
         ("accumulo", b"\0\0\0\x24\x82\x61\0\x0dgetZooKeepers\x18..", False),  # an exception
         ("cassandra", b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
         ("cassandra", b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR

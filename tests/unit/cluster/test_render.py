@@ -134,9 +134,7 @@ def test_clients_on_workers_get_no_daemon_settings() -> None:
 
 
 @pytest.mark.parametrize("topology", [local(), physical()])
-def test_a_client_learns_within_seconds_that_there_is_no_history_server(
-    topology: Topology,
-) -> None:
+def test_a_client_learns_within_seconds_that_there_is_no_history_server(topology: Topology) -> None:
     rendered = render(blueprint(topology))
     core = settings(rendered, "client/core-site.xml")
     mapred = settings(rendered, "client/mapred-site.xml")

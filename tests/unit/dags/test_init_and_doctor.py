@@ -167,11 +167,7 @@ def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -
         done = call("doctor", "x.yaml", "--json", "--set", f"stack.base_port={base}")
     assert done.exit_code == 1
     faults = {check["check"]: check for check in json.loads(done.output) if not check["ok"]}
-    assert set(faults) == {
-        "ports of v1-flash",
-        "ports of v2-flash",
-        "Java, Hadoop, HBase and YCSB",
-    }
+    assert set(faults) == {"ports of v1-flash", "ports of v2-flash", "Java, Hadoop, HBase and YCSB"}
     assert all(fault["what"] and fault["remedy"] for fault in faults.values())
     assert "remedy: install a JDK." in call("doctor", "x.yaml").output
 

@@ -67,10 +67,7 @@ def test_instances_of_a_mapped_task_are_told_apart_by_their_index(made: Plan) ->
     }
     states[f"{first}.trials_2"] = None
     states[f"{second}.trials"] = None  # not yet expanded
-    assert list(pending_trials(made, states)) == [
-        of_build(made, first)[2],
-        *of_build(made, second),
-    ]
+    assert list(pending_trials(made, states)) == [of_build(made, first)[2], *of_build(made, second)]
 
 
 def test_a_trial_that_the_dag_does_not_have_is_not_pending(made: Plan) -> None:

@@ -18,9 +18,7 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 PART, HISTORY = (SAMPLES / f"TestDFSIO-3.4.2_write{end}" for end in ("_part-00000", ".jhist"))
 
 
-def test_rates_of_the_real_sample_match_an_independent_reading(
-    tmp_path: Path,
-) -> None:
+def test_rates_of_the_real_sample_match_an_independent_reading(tmp_path: Path) -> None:
     factory = RunFactory(tmp_path / RUN)
     truth = factory.dfsio("b1-v1-flash", "write", files=4)
     root = factory.close()

@@ -26,8 +26,7 @@ def node(number: int, received: float | None, throttled: float | None = None) ->
 
 
 @pytest.mark.parametrize(
-    ("received", "host", "excess"),
-    [((30.0, 25.0), 20.0, -5.0), ((None, None), 60.0, 40.0)],
+    ("received", "host", "excess"), [((30.0, 25.0), 20.0, -5.0), ((None, None), 60.0, 40.0)]
 )
 def test_steal_time_is_not_use_of_the_host(
     received: tuple[float | None, float | None], host: float, excess: float

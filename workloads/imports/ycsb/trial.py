@@ -60,10 +60,7 @@ def ycsb_trial(
     zones = {one.entry.time_zone for one in pieces if one.entry.time_zone}
     zone = zones.pop() if len(zones) == 1 else knowledge.file.map.time_zone
     facts = {client.name: client.facts for client in clients}
-    found = (
-        window_of_spans(whole, "interval logs"),
-        window_of_status([*facts.values()], zone),
-    )
+    found = (window_of_spans(whole, "interval logs"), window_of_status([*facts.values()], zone))
     window, source = settled_window(knowledge, trial, found)
     given = window if trial.window else None
     run_s = max((one.run_s for one in facts.values() if one.run_s is not None), default=None)

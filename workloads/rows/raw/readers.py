@@ -123,10 +123,7 @@ def _event(row: EventRow, file: RawFile) -> Rows:
     """A round is a sample without values; an event is a row of its own, if the trial has a window."""
     about = {"host": file.subject, "device": file.kind, "source": row.source, "line": row.line}
     if row.event is None:
-        yield (
-            tables.DEVICE_SAMPLES,
-            {**about, "epoch_s": row.epoch_s, "names": [], "values": []},
-        )
+        yield (tables.DEVICE_SAMPLES, {**about, "epoch_s": row.epoch_s, "names": [], "values": []})
     elif file.facts.window is not None:
         begun_s, ended_s = file.facts.window
         if row.event.duration_ms is None:
@@ -169,10 +166,7 @@ def _seconds(parsed: Any, *events: str) -> dict[str, float | None]:
 def _summary(row: SummaryRow, file: RawFile) -> Rows:
     named = row.measurement
     known = {"operation": named.operation, "intended": named.intended, "outcome": named.outcome}
-    yield (
-        tables.YCSB_SUMMARY,
-        _row(tables.YCSB_SUMMARY, row, {}, client=file.subject, **known),
-    )
+    yield (tables.YCSB_SUMMARY, _row(tables.YCSB_SUMMARY, row, {}, client=file.subject, **known))
 
 
 def _interval(row: IntervalRow, file: RawFile) -> Rows:

@@ -160,8 +160,7 @@ class NetworkSpec(Frozen):
         no_duplicates("CPU", self.xps, "xps")
         if not 2 <= (self.queues or 0) <= len(self.xps):
             raise FaultyKeyError(
-                f"xps names {len(self.xps)} CPUs; add queues, from 2 to that number",
-                "xps",
+                f"xps names {len(self.xps)} CPUs; add queues, from 2 to that number", "xps"
             )
         if (self.rate, self.delay, self.loss) != (None, None, None):
             raise FaultyKeyError(

@@ -80,8 +80,7 @@ class StackLevel(Frozen):
         None, description="Version of ZooKeeper's server, for example `3.9.5`."
     )
     java: JavaFeature | None = Field(
-        None,
-        description="Feature release of the JDK of daemons, containers and TestDFSIO.",
+        None, description="Feature release of the JDK of daemons, containers and TestDFSIO."
     )
     native: BroughtHash | None = Field(
         None, description="Hash of native libraries, as `study stack add native` prints it."

@@ -21,9 +21,7 @@ def _known(name: str) -> str:
 
 
 ActName = Annotated[
-    str,
-    AfterValidator(_known),
-    WithJsonSchema({"type": "string", "enum": list(act_names())}),
+    str, AfterValidator(_known), WithJsonSchema({"type": "string", "enum": list(act_names())})
 ]
 
 

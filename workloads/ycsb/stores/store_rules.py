@@ -77,8 +77,5 @@ def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputErr
 
 def _refused(test_case: YcsbParameters, why: str, key: str) -> InputError:
     return InputError(
-        f"{test_case.id}: {why}.",
-        key,
-        f"remove `{key}`, or the store.",
-        ("workloads",),
+        f"{test_case.id}: {why}.", key, f"remove `{key}`, or the store.", ("workloads",)
     )

@@ -64,10 +64,7 @@ def test_the_approximation_is_within_5_percent_of_erlang_c(servers: int) -> None
 @pytest.mark.slow
 def test_a_stage_of_the_pool_is_a_queue_with_one_server_per_slot() -> None:
     """M/D/4 at rho 0.85, then a lane M/D/1: mean and p95 within 3 % of the oracle."""
-    stages = [
-        Service("pool", (), 4.0, share=0.25),
-        Service("lane", ("pool",), 0.9, lane=True),
-    ]
+    stages = [Service("pool", (), 4.0, share=0.25), Service("lane", ("pool",), 0.9, lane=True)]
     ours = np.concatenate([turnarounds_s(stages, poisson(0.85, 12_000, seed)) for seed in range(3)])
     services = [ciw.dists.Deterministic(4.0), ciw.dists.Deterministic(0.9)]
     oracle = np.concatenate([simulated(0.85, services, [4, 1], 14_000, seed) for seed in range(3)])

@@ -51,10 +51,7 @@ DEMONSTRATIONS = {
         ("some task waited for a core of w1 85.0 %", "of w1 60.0 %"),
     ),
     "the cache misses, regions are elsewhere": Demonstration(
-        {
-            Place("cache_hits", WORKER, SERVER): 40,
-            Place("locality", WORKER, SERVER): 5,
-        },
+        {Place("cache_hits", WORKER, SERVER): 40, Place("locality", WORKER, SERVER): 5},
         ("remote-regions", "cache-misses"),
         ("w1/regionserver on w1 5.00 %", "w1/regionserver on w1 40.0 %"),
     ),

@@ -44,11 +44,7 @@ def value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: str, **files: s
     ],
 )  # fmt: skip
 def test_each_way_of_reading(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    read: str,
-    files: dict[str, str],
-    expected: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: str, files: dict[str, str], expected: str
 ) -> None:
     assert value(tmp_path, monkeypatch, read, **files) == expected
 

@@ -21,7 +21,7 @@ MAY_ASK = re.compile(
 )
 """Most files do not: their syntax trees would take seconds."""
 EXCEPTIONS = {
-    "dags/cli/first/init_command.py": "the providers that `study init` asks for, with a question for each",
+    "dags/cli/first/init_command.py": "the providers that `study init` asks for, with a question for each"
 }
 
 

@@ -136,10 +136,7 @@ def test_the_java_of_the_hosts_is_used_and_disclosed(
     found = stacks.ensure_stacks(store=store, machine=Hosts())
     assert (found.disclose()["java"], found.disclose()["client_java"]) == (java, "21.0.99")
     dirs = found.install_dirs()
-    assert (dirs.java, dirs.client_java) == (
-        Path(f"/hosts/jdk-{java[:2]}"),
-        Path("/hosts/jdk-21"),
-    )
+    assert (dirs.java, dirs.client_java) == (Path(f"/hosts/jdk-{java[:2]}"), Path("/hosts/jdk-21"))
 
 
 def on_hosts(name: str) -> Blueprint:

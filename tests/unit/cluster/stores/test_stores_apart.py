@@ -21,7 +21,7 @@ NAMES = sorted(name for name in stores() if name != DEFAULT)
 of records. Of it only comparisons are found."""
 WORD = re.compile("|".join(NAMES), re.IGNORECASE)
 EXCEPTIONS = {
-    "cluster/state/shell.py": "prefixes of environment variables that other programs of this machine read",
+    "cluster/state/shell.py": "prefixes of environment variables that other programs of this machine read"
 }
 
 

@@ -101,10 +101,7 @@ def test_a_bad_tag_is_bad_input(spec: Path, command: tuple[str, ...]) -> None:
     assert not Path("runs").exists()
 
 
-def test_run_tags_the_run_that_it_opens(
-    spec: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_run_tags_the_run_that_it_opens(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def carried_out(run: runs.Run, *_: object) -> object:
         raise InputError("stop here", "test", "none")
 

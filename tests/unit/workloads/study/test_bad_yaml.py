@@ -158,12 +158,7 @@ def test_a_pipe_and_a_device_are_refused_without_opening_them(tmp_path: Path) ->
             "did you mean workloads[].ycsb.client.connections?",
         ),
         # misspelt, and it stands elsewhere
-        (
-            "seed:",
-            "durtaion: 17 s\nseed:",
-            "durtaion",
-            "did you mean workloads[].ycsb.duration?",
-        ),
+        ("seed:", "durtaion: 17 s\nseed:", "durtaion", "did you mean workloads[].ycsb.duration?"),
         ("seed:", "qeuue: ssd\nseed:", "qeuue", "did you mean queue?"),
         # old names: where the new one stands, misspelt, and no more read
         (

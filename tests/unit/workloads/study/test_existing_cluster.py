@@ -189,10 +189,7 @@ def test_each_compared_cluster_may_have_its_own_login(tmp_path: Path) -> None:
     found = {
         t.existing.name: (t.existing.kerberos, t.existing.ca_file) for t in topologies if t.existing
     }
-    assert found == {
-        "a": (Kerberos(ticket_cache="/t"), ""),
-        "b": (Kerberos("u@B", "/k"), "/ca"),
-    }
+    assert found == {"a": (Kerberos(ticket_cache="/t"), ""), "b": (Kerberos("u@B", "/k"), "/ca")}
 
 
 def test_a_plan_asks_no_host_that_is_watched(tmp_path: Path) -> None:

@@ -56,9 +56,7 @@ class Hosts(PhysicalProvider):
         folders = {**dict.fromkeys(DRIVES, self.drive_mib), "/var/tmp/study": self.other_mib}
         return {
             host.name: FreeResources(
-                2**20,
-                {**folders, **self.changed.get(host.name, {})},
-                dict.fromkeys(self.shared, 7),
+                2**20, {**folders, **self.changed.get(host.name, {})}, dict.fromkeys(self.shared, 7)
             )
             for host in topology.hosts
         }

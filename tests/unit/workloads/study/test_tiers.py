@@ -112,10 +112,7 @@ def test_a_cache_of_hdfs_is_memory_of_the_node(tmp_path: Path) -> None:
     assert (
         heap.variant.configuration.hdfs_cache_mib,
         cached.variant.configuration.hdfs_cache_mib,
-    ) == (
-        0,
-        512,
-    )
+    ) == (0, 512)
     assert [node.memory_mib for node in cached.nodes] == [node.memory_mib for node in heap.nodes]
     plain, less = (
         daemon_heaps(variant.workers[0], variant.variant.configuration)

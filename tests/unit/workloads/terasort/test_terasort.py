@@ -128,11 +128,7 @@ JOB = {
 
 
 def found(**job: Any) -> tuple[dict[str, float | None], dict[str, Any]]:
-    trial = {
-        "asked_bytes": 100_000,
-        "window_start_epoch_s": 99.0,
-        "window_end_epoch_s": 121.0,
-    }
+    trial = {"asked_bytes": 100_000, "window_start_epoch_s": 99.0, "window_end_epoch_s": 121.0}
     rows = {"terasort_jobs": [{"trial": "t", **JOB, **job}]}
     facts_ = facts(made_rows(trial, rows))
     return {one["name"]: one["value"] for one in facts_.metrics}, facts_.checks

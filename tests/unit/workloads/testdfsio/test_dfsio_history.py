@@ -108,13 +108,7 @@ def test_a_whole_job() -> None:
     assert (job.job_id, job.name, job.status, job.total_maps) == (JOB, "dfsio", "SUCCEEDED", 2)
     assert (job.submit_epoch_ms, job.finish_epoch_ms) == (1000, 20_000)
     assert job.maps[0] == Attempt(
-        attempt_id(0),
-        "task_1795200000000_0001_m_000000",
-        "map",
-        5000,
-        9000,
-        "SUCCEEDED",
-        "w1",
+        attempt_id(0), "task_1795200000000_0001_m_000000", "map", 5000, 9000, "SUCCEEDED", "w1"
     )
     assert [a.kind for a in job.attempts] == ["map", "map", "reduce"]
     assert map_phase_s(job) == 7.5
