@@ -24,6 +24,7 @@ from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
+from density_study.workloads.study.rules.duet import LEAST_TURNS
 
 TWICE_THE_NOISE = 4
 """So many times the repetitions show the same effect at twice the noise."""
@@ -174,6 +175,7 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
         spec = getattr(entry, entry.key)
         if share < 1 and hasattr(spec, "duration"):
             seconds = round(spec.warm_up + share * (spec.duration - spec.warm_up))
+            seconds = max(seconds, ceil(LEAST_TURNS * (made.study.duet or 0)))
             yield {entry.key: {**value[entry.key], "duration": f"{seconds} s"}}
         else:
             yield dict(value)

@@ -275,11 +275,13 @@ def _down(run: Run, step: Step) -> StepOutcome:
 
 
 def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
-    if not acts.is_ready(step.build):
-        up = next(each for each in run.plan.steps if (each.kind, each.build) == ("up", step.build))
+    for build in (step.build, step.beside):
+        if build is None or acts.is_ready(build):
+            continue
+        up = next(each for each in run.plan.steps if (each.kind, each.build) == ("up", build))
         if (failed := acts.ended.get(up.index)) and failed.outcome == "failed":
             return StepOutcome(step, "skipped", _no_cluster(failed))  # its record says so already
-        return _not_run(run, step, f"{step.build} does not stand")
+        return _not_run(run, step, f"{build} does not stand")
     probe: Probe | None = None
     try:
         if step.probe is not None:
@@ -293,7 +295,7 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     partner = run.plan.partner(step)
     topology = run.plan.topology_of(step.build)
     if partner is not None and not (isinstance(topology, Topology) and topology.provider.simulates):
-        return _duet(run, acts, step, partner)
+        return _duet(run, step, partner)
     cluster, transport = _standing(run, step)
     lost = _lost(cluster, transport)
     if lost:
@@ -302,10 +304,8 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     return _outcome(step, manifest)
 
 
-def _duet(run: Run, acts: Acts, step: Step, partner: Step) -> StepOutcome:
+def _duet(run: Run, step: Step, partner: Step) -> StepOutcome:
     """Run the trial and the one that is measured at the same time."""
-    if not acts.is_ready(partner.build):
-        return _not_run(run, step, f"{partner.build}, with which it takes turns, does not stand")
     both = [(one, *_standing(run, one)) for one in sorted((step, partner), key=attrgetter("index"))]
     for one, cluster, transport in both:
         if lost := _lost(cluster, transport):

@@ -332,6 +332,8 @@ def _with_repetitions(
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.test_case.breaks_cluster)
             block.append(_Build(build, topology, trials))
+        if study.duet is not None:
+            _check_pair(block)
         for standing in [block] if study.duet else [[one] for one in block]:
             _append_builds(steps, repetition, standing, copied)
     return plan.model_copy(
@@ -401,6 +403,17 @@ class _Build(NamedTuple):
     name: str
     topology: AnyTopology
     trials: Sequence[PlannedTrial]
+
+
+def _check_pair(block: Sequence[_Build]) -> None:
+    if len(block) != 2 or len({frozenset(trial.name for trial in one.trials) for one in block}) > 1:
+        found = ", ".join(f"{one.topology.name} with {len(one.trials)}" for one in block)
+        raise InputError(
+            f"a duet has two variants with the same test cases, and here are {found}.",
+            "duet",
+            "name one type of disk in factors.disk_type, and leave out a test case of both variants.",
+            ("duet",),
+        )
 
 
 def _append_builds(

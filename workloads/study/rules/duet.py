@@ -45,8 +45,12 @@ def check_duet(study: StudyKeys) -> None:
             "pairs with and without monitors run on one cluster; measure them in a study without duet",
             *("monitor", "overhead_trials"),
         )
-    if study.leave_out:
-        raise FaultyKeyError("both variants of a duet have all its test cases", "leave_out")
+    if 2 * study.monitor.period > study.duet:
+        raise FaultyKeyError(
+            f"a turn of {study.duet:g} s may have no whole sample of {study.monitor.period:g} s; make turns "
+            "longer, or the period shorter",
+            *("monitor", "period"),
+        )
 
 
 def _check_variants(study: StudyKeys) -> None:

@@ -92,6 +92,8 @@ def test_without_one_cluster_neither_is_measured(duet: Run, world: World, which:
     assert {trial: one.state for trial, one in records.items()} == {
         str(step.trial): "incomplete" for step in duet.plan.trials
     }
+    why = "its cluster did not come up: m1: namenode died."
+    assert {one.reasons for one in records.values()} == {(why,)}
     assert not any(act.startswith("trial") for act in world.acts)
 
 

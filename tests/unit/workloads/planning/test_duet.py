@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk
+from density_study.cluster.model.host import Disk, DiskType
 from density_study.cluster.model.ports import allocate_ports
+from density_study.dags.stages.budget import fitted
+from density_study.dags.stages.earlier import Earlier
 from density_study.workloads.planning.duet import turns_of
 from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
@@ -30,8 +33,9 @@ def study(**replaced: str) -> Study:
     return parse_study(text, "d.yaml").study
 
 
-def plan(of: Study) -> Plan:
-    return make_plan(of, [host(8192)])
+def plan(of: Study, *disk_types: DiskType) -> Plan:
+    disks = tuple(Disk(f"/{disk_type}", disk_type) for disk_type in disk_types or ("flash",))
+    return make_plan(of, [replace(host(8192), disks=disks)])
 
 
 @pytest.mark.parametrize(
@@ -50,13 +54,45 @@ def plan(of: Study) -> Plan:
         ({"duet__4 s": "duet: 2 s"}, "it must be 3 or more"),
         ({"duet__4 s": "duet: 61 s"}, "slow phases"),
         ({"duet__4 s": "duet: 4 s\nmonitor: {overhead_trials: 1}"}, "without duet"),
-        ({"duet__4 s": "duet: 4 s\nleave_out: ['*a/*-c-*']"}, "all its test cases"),
+        ({"duet__4 s": "duet: 4 s\nmonitor: {period: 3 s}"}, "no whole sample"),
         ({"provider__local": "provider: container"}, "needs provider local or physical"),
     ],
 )  # fmt: skip
 def test_what_cannot_take_turns_is_refused(replaced: dict[str, str], fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         study(**replaced)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "disk_types"),
+    [("*a/*-c-*", ()), ("*a/*", ()), ("*/*-c-*", ("flash", "hdd"))],
+)
+def test_a_duet_has_two_variants_with_the_same_test_cases(
+    left_out: str, disk_types: tuple[DiskType, ...]
+) -> None:
+    some = study(duet__4=f"leave_out: ['{left_out}']\nduet: 4")
+    with pytest.raises(InputError, match="two variants with the same test cases"):
+        plan(some, *disk_types)
+
+
+def test_a_duet_may_leave_out_a_test_case_of_both() -> None:
+    planned = plan(study(duet__4="leave_out: ['*/*-c-*']\nduet: 4"))
+    assert {step.test_case.id for step in planned.trials if step.test_case} == {"ycsb-a-r100-t2"}
+    assert all(planned.partner(step) for step in planned.trials)
+
+
+def test_a_budget_leaves_a_duet_its_turns_and_both_variants(tmp_path: Path) -> None:
+    spec = tmp_path / "d.yaml"
+    expect = "expect: [{name: h, compare: configuration, workload: c, b_over_a: '> 1'}]"
+    changed = SIX.replace("repetitions: 6", expect).replace("questions: []\n", "")
+    changed = changed.replace("duet: 4 s", "duet: 60 s").replace(
+        "duration: 20 s", "duration: 400 s"
+    )
+    spec.write_text(changed.replace("memory: 6 GiB", "memory: 10 GiB"))
+    made = plan_study(spec, {}, tmp_path / "runs")
+    short = fitted(spec, {}, Earlier(made.study, tmp_path / "runs"), 3 * 3600).made
+    assert short.study.leave_out == (*(f"{name}/ycsb-a-r100-t2" for name in short.plan.topologies),)
+    assert [step.test_case.window_s for step in short.plan.trials[:1] if step.test_case] == [180.0]
 
 
 def test_both_builds_of_a_repetition_stand_at_once() -> None:
