@@ -30,11 +30,17 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial of known density and disk type, or is a rehearsal; StudyError
-    if it was not analysed."""
+    """InputError if the run has no valid trial of known density and disk type, or is a rehearsal or a duet;
+    StudyError if it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     if any(map(is_rehearsal, trials["provider"])):
         raise refused(str(run_root))
+    if "rested_s" in trials and trials["rested_s"].notna().any():
+        raise InputError(
+            "the run is a duet: its clusters had half of each host's memory.",
+            str(run_root),
+            "name a run of a study without the key duet.",
+        )
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)
     metrics = read_table(run_root, tables.METRICS).dropna(subset=["value"])

@@ -72,9 +72,16 @@ def test_the_latency_of_a_queue_is_not_a_point_of_the_curve(
     assert [p.trial for p in points if p.quantity == "utilization"] == list(rates)
 
 
-def test_a_rehearsal_has_no_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="a rehearsal: nothing in it was measured"):
-        measured(monkeypatch, {"drawn": 1000.0}, {"drawn": {"provider": "simulated"}})
+@pytest.mark.parametrize(
+    ("of_trial", "fault"),
+    [({"provider": "simulated"}, "a rehearsal: nothing in it was measured"),
+     ({"rested_s": 61.0}, "a duet: its clusters had half of each host's memory")],
+)  # fmt: skip
+def test_a_rehearsal_and_a_duet_have_no_points(
+    of_trial: dict[str, Any], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match=fault):
+        measured(monkeypatch, {"one": 1000.0}, {"one": of_trial})
 
 
 def test_a_load_is_a_share_of_its_own_builds_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
