@@ -73,6 +73,10 @@ class FaultsError(SeveralError, InputError):
     """Several faults of the input: a user mends all of them before the next attempt."""
 
 
+class HostsBusyError(FaultsError, HostBusyError):
+    """Live studies use several hosts."""
+
+
 def faults_of(error: StudyError) -> tuple[StudyError, ...]:
     """The faults that it names, or itself."""
     return error.faults if isinstance(error, SeveralError) else (error,)
@@ -90,6 +94,8 @@ def together(faults: Sequence[StudyError], where: str = "", remedy: str = "") ->
         return faults[0]
     of_input = all(isinstance(one, InputError) for one in faults)
     kind = FaultsError if of_input else SeveralError
+    if all(isinstance(one, HostBusyError) for one in faults):
+        kind = HostsBusyError  # to wait is still an answer
     named = " ".join(f"{one.where}: {one.what}" for one in faults)
     remedies = remedy or " ".join(dict.fromkeys(one.remedy for one in faults))
     count = f"{where}, {len(faults)} faults" if where else f"{len(faults)} faults"

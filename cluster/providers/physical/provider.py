@@ -26,7 +26,7 @@ from density_study.cluster.providers.provider import (
 )
 from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_program
 from density_study.cluster.providers.ssh.channel import channel, on_all
-from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
+from density_study.cluster.providers.ssh.host_leases import check_leases, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.stacks import moved
@@ -107,11 +107,7 @@ class PhysicalProvider(Provider[Topology]):
         return HostSoftware(topology)
 
     def check_leases(self, topology: Topology, tag: str) -> None:
-        targets = targets_of(topology)
-        held = on_all(targets, lambda _, target: lease_holder(target, tag))
-        for host, holder in held.items():
-            if holder is not None:
-                raise busy(targets[host], holder)
+        check_leases(targets_of(topology), tag)
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Every port free on its own host."""

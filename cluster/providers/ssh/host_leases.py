@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from density_study.cluster.model.errors import HostBusyError, InputError
+from density_study.cluster.model.errors import HostBusyError, InputError, together
 from density_study.cluster.model.host import Target
-from density_study.cluster.providers.ssh.channel import channel, try_all
+from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
 from density_study.cluster.state.events import RunOpened
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner, here, judge
@@ -27,7 +27,7 @@ def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None
         journal.intend("lease-host", tag, host=host)
         held = _take(hosts[host], tag, owner)
         if held is not None:
-            raise busy(hosts[host], held)
+            raise _busy([hosts[host]], held)
 
 
 def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
@@ -35,7 +35,17 @@ def release_leases(hosts: Mapping[str, Target], tag: str) -> None:
     try_all(hosts, lambda _, target: channel(target).call("release_lease", str(target.work), tag))
 
 
-def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
+def check_leases(hosts: Mapping[str, Target], tag: str) -> None:
+    """HostBusyError names each run that holds some of the hosts, and these."""
+    by_run: dict[str, tuple[list[Target], Mapping[str, Any]]] = {}
+    for host, held in on_all(hosts, lambda _, target: _holder(target, tag)).items():
+        if held is not None:
+            by_run.setdefault(held["tag"], ([], held))[0].append(hosts[host])
+    if by_run:
+        raise together([_busy(*of_run) for of_run in by_run.values()])
+
+
+def _holder(target: Target, tag: str) -> dict[str, Any] | None:
     """The lease of another run on a host; None if there is none, it has expired, or its owner is dead."""
     held: dict[str, Any] | None = channel(target).call("lease_holder", str(target.work))
     if held is None or held["tag"] == tag or held["expired"] or _is_dead(held):
@@ -43,17 +53,19 @@ def lease_holder(target: Target, tag: str) -> dict[str, Any] | None:
     return held
 
 
-def busy(target: Target, held: Mapping[str, Any]) -> InputError:
+def _busy(targets: Sequence[Target], held: Mapping[str, Any]) -> InputError:
+    where = ", ".join(map(str, targets))
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(held["since"]))
     if _is_dead(held):
         return InputError(
             f"run {held['tag']} was killed and left {held.get('running', 0)} processes there.",
-            str(target),
+            where,
             "run `study reap`, which removes them.",
         )
+    them, owner = "it" if len(targets) == 1 else "them", Owner.from_json(held["owner"]).name
     return HostBusyError(
-        f"run {held['tag']} is using it (owner {Owner.from_json(held['owner']).name}, since {since}).",
-        str(target),
+        f"run {held['tag']} is using {them} (owner {owner}, since {since}).",
+        where,
         "wait until it ends, or set `when_busy: queue` in the study.",
     )
 

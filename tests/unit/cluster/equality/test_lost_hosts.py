@@ -20,11 +20,13 @@ from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import (
     FaultsError,
+    HostBusyError,
     HostLostError,
     InputError,
     SeveralError,
     TearDownError,
     do_all,
+    faults_of,
 )
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.physical.provider import PhysicalProvider
@@ -38,6 +40,7 @@ from density_study.cluster.state.events import (
     QuietOver,
 )
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
 
 SITE = Site(Path("/nonexistent/b1"), "s/r/b1")
 
@@ -213,6 +216,24 @@ def test_a_host_that_refuses_keeps_no_lease_of_the_others(monkeypatch: pytest.Mo
     with pytest.raises(InputError, match="SSH was refused"):
         host_leases.release_leases(targets, "s/r")
     assert released == ["h1", "release_lease"]
+
+
+def test_all_busy_hosts_are_named_by_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Owner.of_process(os.getpid()).to_json()
+    runs = {"h1": "s/r1", "h2": "s/mine", "h3": "s/r2", "h4": "s/r1"}
+
+    def there(target: Target) -> SimpleNamespace:
+        lease = {"tag": runs[target.host], "owner": owner, "since": 0.0, "expired": False}
+        return SimpleNamespace(call=lambda *_: lease)
+
+    monkeypatch.setattr(host_leases, "channel", there)
+    with pytest.raises(HostBusyError) as caught:  # which a study may wait for
+        host_leases.check_leases({name: target(name) for name in runs}, "s/mine")
+    first, second = faults_of(caught.value)
+    assert first.what.startswith("run s/r1 is using them (")
+    assert first.where == f"{target('h1')}, {target('h4')}"
+    assert second.what.startswith("run s/r2 is using it (")
+    assert second.where == str(target("h3"))
 
 
 def test_guests_that_are_gone_are_not_asked_for_leases(
