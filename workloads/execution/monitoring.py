@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.errors import StudyError, do_all, each_of
+from density_study.cluster.model.errors import StudyError, do_all, each_of, together
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import Machine, machines_of_hosts
 from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
@@ -73,14 +73,22 @@ class Monitors:
         """Each host's clock, monitored or not; available after `stop`."""
 
     def start(self) -> None:
-        """Start all monitors, and return when each has written a sample. StudyError names one that did
+        """Start all monitors, and return when each has written a sample. StudyError names those that did
         not."""
         self._clock_before = self._clocks()
         self._on_all(self._start_all)
         deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._context.timeout_scale
         now_s = time.time()
-        for running in self._running:
-            self._wait_for_sample(running, now_s, deadline)
+        silent = [one for one in self._running if not self._has_sampled(one, now_s, deadline)]
+        if silent:
+            raise together([
+                StudyError(
+                    f"monitor {one.kind} wrote no sample.",
+                    f"host {one.machine.name!r}",
+                    f"read logs/{one.streams[1].name} of the record.",
+                )
+                for one in silent
+            ])  # fmt: skip
 
     def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
         """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS. A
@@ -148,15 +156,13 @@ class Monitors:
         process = transport.start(node, command, *streams)
         return _Running(kind, machine, process, file, streams, time.time())
 
-    def _wait_for_sample(self, running: _Running, after_s: float, deadline: float) -> None:
+    def _has_sampled(self, running: _Running, after_s: float, deadline: float) -> bool:
+        """Waits for a sample: until the deadline, or the end of the monitor."""
         while not self._sampled_since(running, after_s):
             if time.monotonic() > deadline or not running.machine.transport.alive(running.process):
-                raise StudyError(
-                    f"monitor {running.kind} wrote no sample.",
-                    f"host {running.machine.name!r}",
-                    f"read logs/{running.streams[1].name} of the record.",
-                )
+                return False
             time.sleep(self._period_s / 10)
+        return True
 
     def _sampled_since(self, running: _Running, moment_s: float) -> bool:
         """Whether there is a sample of `moment_s` or later by the controller's clock."""

@@ -165,9 +165,16 @@ def test_a_monitor_that_cannot_be_stopped_keeps_no_other_running(
     assert len(stopped) == 6, stopped
 
 
-def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path, clock: SteppedTime) -> None:
+@pytest.mark.parametrize("alive", [False, True])
+def test_monitors_that_write_nothing_are_named(
+    alive: bool, tmp_path: Path, clock: SteppedTime
+) -> None:
     monitors, transport = watch(tmp_path, clock, 0.0)
-    transport.fetch = lambda node, path, to: to.touch()  # type: ignore[method-assign]
-    transport.alive = lambda process: False  # type: ignore[method-assign]
-    with pytest.raises(StudyError, match="monitor ticking wrote no sample"):
+    monitors._kinds = dict.fromkeys(("one", "two"), lambda *_: Command("ticking", ()))
+    act = transport.act
+    transport.act = lambda *of: "" if of[1] == "tail" else act(*of)  # type: ignore[method-assign]
+    transport.alive = lambda process: alive  # type: ignore[method-assign]
+    with pytest.raises(SeveralError) as caught:
         monitors.start()
+    assert len(caught.value.faults) == 6, "two on each of three hosts"
+    assert caught.value.faults[1].what == "monitor two wrote no sample."
