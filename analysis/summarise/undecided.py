@@ -19,19 +19,19 @@ from density_study.workloads.base.quantity import duration
 
 @dataclass(frozen=True)
 class _Repetitions:
-    """The run's repetitions so far. `total_s`: their wall time. `imported`: none can be added here. `spec`:
+    """The run's repetitions so far. `total_s`: their wall time. `is_closed`: none can be added here. `spec`:
     what `study run` takes to add some."""
 
     have: int
     total_s: float | None
-    imported: bool
+    is_closed: bool
     spec: str
 
     def until(self, needed: int) -> str:
         """How many more, by which option, and for how long."""
         more = needed - self.have
         words = counted(more, "more repetition")
-        if self.imported:
+        if self.is_closed:
             return words
         each_s = self.total_s / self.have if self.total_s and self.have else None
         takes = f", about {_rounded(each_s * more)}" if each_s else ""
@@ -54,8 +54,8 @@ def undecided(
     count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
     counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
     counted = f"{counted} of the study's questions"
-    imported = any(warning.code == "imported" for warning in warnings)
-    so_far = _Repetitions(evidence.repetitions, total_s, imported, spec)
+    is_closed = any(warning.code in ("imported", "simulated") for warning in warnings)
+    so_far = _Repetitions(evidence.repetitions, total_s, is_closed, spec)
     repetitions = _repetitions(open_ones, found, so_far)
     if evidence.sequential or evidence.looks:
         more = "a new run with" if evidence.looks else "a smaller `repetitions.until` or"

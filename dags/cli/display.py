@@ -61,7 +61,10 @@ def status_page(status: Status) -> list[Text]:
     """State, step, elapsed and remaining time, failures, and the next command on a line of its own."""
     from density_study.workloads.execution.run import spec_of
 
-    seen, resume = status.progress, f"study run {shlex.quote(spec_of(status.run.root))}"
+    seen, spec = status.progress, shlex.quote(spec_of(status.run.root))
+    again = f"resume it:\nstudy run {spec}"
+    if status.is_rehearsal:
+        again = f"make another:\nstudy rehearse {spec}"
     rows = [
         ("folder", str(status.run.root)),
         ("step", f"{seen.position} of {seen.total}"),
@@ -74,7 +77,7 @@ def status_page(status: Status) -> list[Text]:
         now = " · ".join(filter(None, (headline(seen), seen.doing)))
         rows += [("now", now), ("left", f"about {duration(seen.remaining_s)}")]
     if status.stopped:
-        rows.append(("next", f"resume it:\n{resume}"))
+        rows.append(("next", again))
     if status.state == "unknown":
         owner = status.owner
         silent_s = status.silent_s
@@ -91,7 +94,7 @@ def status_page(status: Status) -> list[Text]:
             ("next", remedy),
         ]
     if status.state == "interrupted":
-        rows += [("next", "clean up:\nstudy reap"), ("or", f"resume it:\n{resume}")]
+        rows += [("next", "clean up:\nstudy reap"), ("or", again)]
     rows += [("note", note) for note in status.notes]
     return [
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),

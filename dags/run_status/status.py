@@ -26,8 +26,8 @@ _REHEARSAL = f"{SIMULATED}: this is a rehearsal, nothing was measured"
 class Status:
     """`state`: running, interrupted (the owner died before the run ended), unknown (the owner cannot be
     checked from this machine), ok or failed. `owner` names the executing process, `silent_s` is the time
-    since its last sign of life, None if that is unknown. `stopped`: the run failed with steps or leftovers,
-    and can be resumed. `notes`: what goes on otherwise than planned, without harm to the numbers; and that
+    since its last sign of life, None if that is unknown. `stopped`: the run failed with steps or leftovers.
+    `notes`: what goes on otherwise than planned, without harm to the numbers; and that
     it is a rehearsal.
     """
 
@@ -43,6 +43,11 @@ class Status:
     def stopped(self) -> bool:
         return self.progress.outcome is not None and not self.progress.finished
 
+    @property
+    def is_rehearsal(self) -> bool:
+        """It is not resumed, but made anew."""
+        return is_rehearsal(self.run.root)
+
     def facts(self) -> dict[str, object]:
         """The status as plain values, for other programs. Times are in seconds; `step` counts from 1."""
         seen = self.progress
@@ -51,7 +56,7 @@ class Status:
             "run": seen.run,
             "folder": self.run.root.absolute(),
             "state": self.state,
-            "can_resume": self.stopped or self.state == "interrupted",
+            "can_resume": (self.stopped or self.state == "interrupted") and not self.is_rehearsal,
             "step": seen.position,
             "steps": seen.total,
             "now": seen.current.label if seen.current else seen.stage,

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from density_study.analysis.findings.outlook import AtNoise, Outlook
 from density_study.analysis.report.formats import FORMATS
 from density_study.cluster.model.errors import BringUpError, InputError
+from density_study.cluster.providers.simulated import rehearsal
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.airflow_home.home import project_root
@@ -230,6 +231,12 @@ def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
     assert f"    study run {run.root}/study.yaml" in text.splitlines(), "it can be copied"
     assert study("status") == text, "no clock runs on"
     assert not runs.has_ended(run)
+    assert json.loads(study("status", "--json"))["can_resume"]
+    (run.root / rehearsal.FILE).touch()
+    text = study("status")
+    assert f"    study rehearse {run.root}/study.yaml" in text.splitlines()
+    assert "study run" not in text
+    assert not json.loads(study("status", "--json"))["can_resume"]
 
 
 def test_status_of_a_running_bring_up_names_its_phase(spec: Path) -> None:

@@ -64,11 +64,13 @@ def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
     )
 
 
-def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
+def test_imported_records_lack_facts_and_neither_they_nor_a_rehearsal_are_repeated_here() -> None:
     test_cases = tuple(one.model_copy(update={"n_unknown": 1}) for one in _test_cases(1))
     evidence = Evidence(test_cases, 1, Isolation.UNKNOWN)
     found = decide(list(effects.questions(evidence)), 1)
     imported = SummaryWarning(code="imported", message="Others made these records.")
+    rehearsed = SummaryWarning(code="simulated", message="Nothing was measured.")
+    assert "study run" not in str(undecided(found, evidence, (rehearsed,), 300.0))
     line = str(undecided(found, evidence, (imported,), 300.0))
     assert "facts that nobody recorded, added to the map of the import" in line
     assert line.endswith("4 more repetitions for intervals.")
