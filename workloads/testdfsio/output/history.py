@@ -62,6 +62,7 @@ class JobHistory:
     job_id: str
     name: str
     submit_epoch_ms: int
+    launch_epoch_ms: int | None = None
     finish_epoch_ms: int | None = None
     status: str | None = None
     total_maps: int | None = None
@@ -159,7 +160,10 @@ class _Draft:
         }
 
     def inited(self, body: _Body) -> None:
-        self.job["total_maps"] = _whole(body, "totalMaps")
+        self.job |= {
+            "launch_epoch_ms": _time_ms(body, "launchTime"),
+            "total_maps": _whole(body, "totalMaps"),
+        }
 
     def finished(self, body: _Body) -> None:
         counters = _counters(body)
