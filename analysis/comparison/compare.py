@@ -140,7 +140,7 @@ def compare(
         for key in sides[-1]
     }
     shared = [key for key, entries in alike.items() if entries]
-    earlier = [run for run in history if _is_before(run, after)]
+    earlier = [run for run in history if (run.study, run.run) != (after.study, after.run)]
     known = {(run.study, run.run) for run in earlier}
     earlier = sorted([*earlier, *(r for r in before if (r.study, r.run) not in known)], key=_when)
     every_number = [one for key in shared for one in numbers(key, earlier, after, acknowledged)]
@@ -212,10 +212,6 @@ def _night_effects(every: Sequence[Number]) -> Iterator[NightEffect]:
 
 def _when(run: Summary) -> tuple[str, str]:
     return run.run, run.study
-
-
-def _is_before(run: Summary, after: Summary) -> bool:
-    return (run.study, run.run) != (after.study, after.run)
 
 
 def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:

@@ -17,6 +17,7 @@ from density_study.analysis.findings.variants import rate
 from density_study.analysis.summary.numbers import digits, ratio
 from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.analysis.summary.why import Bottleneck
+from density_study.cluster.model.plain import capitalised
 
 BUSY = 75.0  # percent: beyond, queues grow quickly
 _STATIONS: Mapping[str, str] = {
@@ -103,5 +104,5 @@ def _bottleneck(
         limit=limit,
         next_station=after.words if after else None,
         next_limit=next_limit,
-        sentence=text[0].upper() + text[1:],
+        sentence=capitalised(text),
     )

@@ -22,6 +22,7 @@ from density_study.analysis.findings.question import RISES, Evidence, IntervalOf
 from density_study.analysis.findings.variants import cells, latency, points_of, rate_points
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, FindingVerdict, TestCaseSummary
+from density_study.cluster.model.plain import capitalised
 from density_study.workloads.study.hypotheses import latency_name
 
 FAMILY = "best-density"
@@ -173,8 +174,8 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
         words = f"No density meets the SLO ({one.limits}) for {subject}, {among}"
         why = "every density violates the SLO"
         return Finding(**base, statement=words, verdict="inconclusive", why=why)
-    begun = f"{one.words[:1].upper()}{one.words[1:]}"
-    statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({one.limits})"
+    best = capitalised(one.words)
+    statement = f"{best} is the best density for {subject}, {among}, under the SLO ({one.limits})"
     verdict, why = _verdict(one, one.best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison
     worst = max(

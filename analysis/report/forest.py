@@ -14,6 +14,7 @@ from density_study.analysis.report.charts.findings_table import probability, sha
 from density_study.analysis.report.charts.palette import VERDICT, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import Finding, Summary, verdict_words
+from density_study.cluster.model.plain import capitalised
 
 APART = 24.0
 """Percent of the scale between two ticks at least: on paper its column is narrow, and `×1.05` is wide."""
@@ -107,7 +108,7 @@ def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, 
     family = finding.family or ""
     if finding.measure is None:
         return "", "", "", family
-    title = f"{finding.measure[:1].upper()}{finding.measure[1:]}"
+    title = capitalised(finding.measure)
     if family in claims:
         title = f"Claim {family}: {finding.measure}"
     if family.startswith("expect-"):

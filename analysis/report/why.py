@@ -11,6 +11,7 @@ from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.trials import number, slow_seconds
 from density_study.analysis.summary.summary import TrialSummary
 from density_study.analysis.summary.why import TrialCause
+from density_study.cluster.model.plain import capitalised
 
 MOST_TRIALS = 200
 """Rows of the table of trials: those that affected most. summary.json has all."""
@@ -62,7 +63,7 @@ def _within(view: View, trials: dict[str, TrialSummary]) -> Iterator[str]:
         one = example[key]
         yield (
             f"{view.labels[test_case]} on {topology}: {one.title} in {count} of {run[test_case, topology]} "
-            f"trials. {one.sentence[0].upper()}{one.sentence[1:]} {one.remedy}"
+            f"trials. {capitalised(one.sentence)} {one.remedy}"
         )
 
 

@@ -28,7 +28,7 @@ from density_study.analysis.summary.summary import (
     TestCaseSummary,
     verdict_words,
 )
-from density_study.cluster.model.plain import counted
+from density_study.cluster.model.plain import capitalised, counted
 from density_study.workloads.study.factors.registry import factors
 
 MAX_CONTRASTS = 3
@@ -148,9 +148,9 @@ def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str, asks
     else:
         told = _told(main, decided)
         text = _joined(_clauses(evidence, main, decided))
-        begun = f"{_begun(text)}; {repeated}"
+        begun = f"{capitalised(text)}; {repeated}"
         text = begun if decided else f"{open_word}: {text}"
-    others = [f" {_begun(one.words)}: {_brief(one)}." for one in later[: MAX_CONTRASTS - 1]]
+    others = [f" {capitalised(one.words)}: {_brief(one)}." for one in later[: MAX_CONTRASTS - 1]]
     more = len(later) - len(others)
     text = f"{text}.{''.join(others)}{f' {more} more under Findings.' if more else ''}"
     return Headline(text, max(told, key=lambda one: one.size).test_case.test_case)
@@ -163,7 +163,7 @@ def _controlled(
     decided = _decided(control)
     fewer = "one RegionServer on " if main.first == evidence.density(0) else ""
     clauses = _joined(_clauses(evidence, control, decided))
-    begun = f"{_begun(clauses)}, {repeated}" if decided else f"{open_word}: {clauses}"
+    begun = f"{capitalised(clauses)}, {repeated}" if decided else f"{open_word}: {clauses}"
     return f"{begun}; over {fewer}{main.first}: {_brief(main)}"
 
 
@@ -179,10 +179,6 @@ def _joined(clauses: Iterable[str]) -> str:
 
 def _memory(evidence: Evidence) -> str:
     return "" if evidence.of_others else "at equal total memory"
-
-
-def _begun(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _told(contrast: Contrast, decided: Sequence[Measured]) -> Sequence[Measured]:

@@ -85,10 +85,6 @@ def _existing(folder: str) -> Path:
     return next(place for place in (path, *path.parents) if place.exists())
 
 
-def _probe(folder: str) -> dict[str, Any]:
-    return asdict(probe(Path(folder)))
-
-
 def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
     """Stop every process of the tag, in several sweeps: a dying NodeManager may still start processes,
     which the next sweep finds."""
@@ -187,7 +183,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "not-reached": not_reached,
         "energy": energy_fault,
         "pressure": _pressure_fault,
-        "probe": _probe,
+        "probe": lambda folder: asdict(probe(Path(folder))),
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
         "remove-containers": containers.remove,
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),

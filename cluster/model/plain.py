@@ -26,6 +26,11 @@ def one_line(text: str) -> str:
     return _LINE_ENDS.sub("?", plain(text))
 
 
+def capitalised(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(count: int, noun: str) -> str:
     """ "1 build", "2 builds"; the noun's last word has its plural in s."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -15,7 +15,7 @@ from density_study.workloads.base.rows import Row
 from density_study.workloads.rows.arrays.arrow_tables import table_of
 from density_study.workloads.rows.trial_rows import Read, TrialRows
 from density_study.workloads.tables import TRIALS, Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_schema, arrow_table
 from density_study.workloads.tables.storage import place
 from density_study.workloads.tables.store import dataset, require
 
@@ -40,7 +40,7 @@ def facts_of_trials(run_root: str, trials: Sequence[str]) -> dict[Table, pa.Tabl
     long = {tables.METRICS: metrics, tables.CHECKS: checks, tables.STEADINESS: steady}
     return {
         tables.TRIAL_RATE_SERIES: pa.concat_tables(seconds),
-        **{table: pa.Table.from_pylist(rows, arrow_schema(table)) for table, rows in long.items()},
+        **{table: arrow_table(table, rows) for table, rows in long.items()},
     }
 
 

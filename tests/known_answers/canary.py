@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from density_study.analysis.validity.judge import judge
 from density_study.workloads import tables
 from density_study.workloads.monitors import MONITORS
@@ -26,7 +24,7 @@ from density_study.workloads.monitors.devices import parse_device
 from density_study.workloads.monitors.facts.canary import apart
 from density_study.workloads.rows.monitors.canary_aggregates import speed_rows
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.support.repeating import repeating
 
@@ -62,7 +60,7 @@ def watched(
          "epoch_s": row.epoch_s, "names": list(row.names), "values": list(row.values)}
         for row in parse_device(output.read_bytes(), output.name).rows
     ]  # fmt: skip
-    samples = pa.Table.from_pylist(rows, arrow_schema(tables.DEVICE_SAMPLES))
+    samples = arrow_table(tables.DEVICE_SAMPLES, rows)
     facts = TrialFacts((begun_s, ended_s), 0.0, 0.5)
     speeds = list(speed_rows(samples, Subject(name, "canary", "h", len(rows), facts)))
     return speeds, 100 * used_s / (ended_s - begun_s)

@@ -12,7 +12,7 @@ from density_study.workloads import tables
 from density_study.workloads.rows.histograms.intervals import with_facts
 from density_study.workloads.rows.histograms.trial_logs import PERCENTILES, TrialLogs, merged
 from density_study.workloads.rows.raw.trial_context import TrialFacts
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 from tests.property.support.plain_sums import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms
@@ -34,7 +34,7 @@ def intervals(rng: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[
                      "counts": [latencies.count(value) for value in values]})  # fmt: skip
         if start_s - OFFSET_S >= START_S + 2 and operation not in NOT_OF_USERS and outcome is None:
             measured[operation, kind] += latencies
-    table = pa.Table.from_pylist(rows, arrow_schema(tables.YCSB_HISTOGRAMS))
+    table = arrow_table(tables.YCSB_HISTOGRAMS, rows)
     return with_facts(table, FACTS), measured
 
 

@@ -21,7 +21,7 @@ from density_study.workloads.rows.monitors.node_aggregates import PARTS, node_ta
 from density_study.workloads.rows.raw.raw_files import RawFile
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 from tests.property.support.plain_sums import (
     END_S,
     FACTS,
@@ -57,7 +57,7 @@ def host_samples(rng: random.Random) -> pa.Table:
         cells |= dict.fromkeys(untold)
         rows.append({"trial": "t", "host": "h", "line": line, "epoch_s": at_s,
                      "since_boot": line == 0, **cells})  # fmt: skip
-    return with_host_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES)))
+    return with_host_neighbours(arrow_table(tables.HOST_SAMPLES, rows))
 
 
 def node_samples(rng: random.Random) -> pa.Table:
@@ -74,7 +74,7 @@ def node_samples(rng: random.Random) -> pa.Table:
                 rows.append({"trial": "t", "host": "h", "epoch_s": at_s, "node": node, "line": len(rows),
                              "user_ticks": ticks[0], "system_ticks": ticks[1], "ticks_per_s": 100,
                              "cores": cores})  # fmt: skip
-    return with_node_neighbours(pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES)))
+    return with_node_neighbours(arrow_table(tables.NODE_CPU_SAMPLES, rows))
 
 
 def of_one(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, pa.Table]]:
@@ -224,9 +224,7 @@ def test_a_clock_that_is_years_off_does_not_create_a_billion_seconds() -> None:
     rows = [{"trial": "t", "host": "h", "epoch_s": at_s, "node": "w1", "line": line, "user_ticks": 10 * line,
              "system_ticks": 0, "ticks_per_s": 100, "cores": 2}
             for line, at_s in enumerate((1.0, START_S + 1, 4.0e9))]  # fmt: skip
-    samples = with_node_neighbours(
-        pa.Table.from_pylist(rows, arrow_schema(tables.NODE_CPU_SAMPLES))
-    )
+    samples = with_node_neighbours(arrow_table(tables.NODE_CPU_SAMPLES, rows))
     seconds = rows_of_table(node_tables(samples, FACTS), tables.TRIAL_CPU_SERIES)
     seconds = [row["second"] for row in seconds]
     assert (min(seconds), max(seconds)) == (-AROUND_S, 12 + AROUND_S)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,16 +43,7 @@ def foreign(data: bytes, only_look_alikes: bool = False) -> Foreign | None:
 
 @cache
 def _formats() -> tuple[Foreign, ...]:
-    return tuple(_read())
-
-
-def _read() -> Iterator[Foreign]:
-    for entry in tomllib.loads(_TABLE.read_text("utf-8"))["format"]:
-        signature = re.compile(entry["signature"], re.MULTILINE)
-        yield Foreign(
-            entry["name"],
-            signature,
-            entry["advice"],
-            entry.get("look_alike", False),
-            entry.get("trace", ""),
-        )
+    return tuple(
+        Foreign(**{**entry, "signature": re.compile(entry["signature"], re.MULTILINE)})
+        for entry in tomllib.loads(_TABLE.read_text("utf-8"))["format"]
+    )

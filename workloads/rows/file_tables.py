@@ -37,7 +37,7 @@ from density_study.workloads.rows.raw.readers import (
 )
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 from density_study.workloads.ycsb.output.interval_log import parse_hdr
 
 # Size of a batch: large enough to need few array calls, and small compared with an executor's memory.
@@ -66,7 +66,7 @@ def by_rows(file: RawFile) -> FileTables:
     for table, row in read(file):
         rows[table].append(row)
     for table, found in rows.items():
-        whole = _table(table, found)
+        whole = arrow_table(table, found)
         if table in COMPLETED:
             whole = COMPLETED[table](whole, file.facts)
         yield table, whole
@@ -165,19 +165,15 @@ def log_tables(file: RawFile) -> FileTables:
         return
     rows = [{"trial": file.trial, **interval(row, file)} for row in parsed.rows]
     value_us, counts = decoder.lists(row.payload for row in parsed.rows)
-    intervals = filled(_table(tables.YCSB_HISTOGRAMS, rows), value_us=value_us, counts=counts)
+    intervals = filled(arrow_table(tables.YCSB_HISTOGRAMS, rows), value_us=value_us, counts=counts)
     yield tables.YCSB_HISTOGRAMS, with_facts(intervals, file.facts)
     if parsed.quarantined:
         bad = [quarantined(file, one.line, one.reason, one.text) for one in parsed.quarantined]
-        yield tables.QUARANTINE, _table(tables.QUARANTINE, bad)
-
-
-def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(rows, arrow_schema(table))
+        yield tables.QUARANTINE, arrow_table(tables.QUARANTINE, bad)
 
 
 def _rejected(file: RawFile, error: UnreadableError | ParseError) -> tuple[Table, pa.Table]:
-    return tables.QUARANTINE, _table(tables.QUARANTINE, [rejected_file_row(file, error)])
+    return tables.QUARANTINE, arrow_table(tables.QUARANTINE, [rejected_file_row(file, error)])
 
 
 BULK: Mapping[str, tuple[Table, Bulk]] = MappingProxyType(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -24,3 +26,8 @@ _TYPES: dict[Type, pa.DataType] = {
 def arrow_schema(table: Table) -> pa.Schema:
     """`table` as an Arrow schema; every column may be null."""
     return pa.schema([(column.name, _TYPES[column.type]) for column in table.columns])
+
+
+def arrow_table(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Rows of `table`; what a row lacks is null."""
+    return pa.Table.from_pylist(rows, arrow_schema(table))

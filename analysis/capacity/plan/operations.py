@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.analysis.capacity.plan.plan import Curve, Evidence, Quantiles, spread
+from density_study.cluster.model.plain import capitalised
 from density_study.workloads.base.values import Frozen
 
 
@@ -83,7 +84,7 @@ def operations_sentence(plan: OperationsPlan) -> str:
         f"{plan.probability:.0%} with {failed}. The first limit is {plan.bottleneck}."
     )
     change = next((one for one in plan.changes if _differs(one, plan)), None)
-    return text if change is None else f"{text} {_begun(changed_words(change, plan))}."
+    return text if change is None else f"{text} {capitalised(changed_words(change, plan))}."
 
 
 def _differs(one: Changed, plan: OperationsPlan) -> bool:
@@ -111,7 +112,3 @@ def operations_facts(plan: OperationsPlan) -> Iterator[tuple[str, str]]:
         yield "USD per hour", f"{plan.usd_per_hour:,.2f}"
         yield "USD per million operations", f"{plan.usd_per_hour / plan.ops_s / 3600 * 1e6:.3g}"
         yield "prices", f"{plan.price_basis}, {plan.price_date}"
-
-
-def _begun(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"

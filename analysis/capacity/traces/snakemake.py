@@ -87,7 +87,7 @@ def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
         read_mib=_mean([mib(row.get("io_in"), "M") for row in rows]),
         write_mib=_mean([mib(row.get("io_out"), "M") for row in rows]),
         input_mib=sum(size or 0.0 for size in sizes) or None,
-        uses_gpus=any(_is_some(wanted.get(name)) for name in GPUS)
+        uses_gpus=any(known(wanted.get(name)) not in (None, "0") for name in GPUS)
         or _GRES.search(first.get("resources", "")[: 2**16]) is not None,
     )
 
@@ -114,10 +114,6 @@ def _named(source: Source, row: Mapping[str, str]) -> tuple[str, str]:
     if folder and not ANY_RULE.fullmatch(folder) and source.in_folder:
         return folder, ",".join(filter(None, (stem, tag)))
     return stem, tag
-
-
-def _is_some(amount: str | None) -> bool:
-    return known(amount) not in (None, "0")
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ from density_study.analysis.summary.summary import (
     TestCaseSummary,
     unknown_first,
 )
+from density_study.cluster.model.plain import capitalised
 
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Test case, vms_per_host and disk_type: the attributes that the page's filters use.
@@ -111,7 +112,7 @@ class View:
 
     @property
     def density_header(self) -> str:
-        return f"{self.noun[0].upper()}{self.noun[1:]}s per host"
+        return f"{capitalised(self.noun)}s per host"
 
     @property
     def noun(self) -> str:

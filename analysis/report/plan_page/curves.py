@@ -21,6 +21,7 @@ from density_study.analysis.report.charts.figure import (
 )
 from density_study.analysis.report.charts.observations import Row
 from density_study.analysis.report.charts.palette import SERIES, Style
+from density_study.cluster.model.plain import capitalised
 
 HEIGHT_PX, WIDTH_PX = 240, 430
 PREDICTED, LIMIT, CHOSEN = "prediction, with its 90 % interval", "limit", "this plan"
@@ -94,7 +95,7 @@ def _panel(id_: str, curve: Curve) -> Panel:
 
 def _table(curve: Curve) -> DataTable:
     columns = (
-        Column(curve.x[:1].upper() + curve.x[1:], numeric=True),
+        Column(capitalised(curve.x), numeric=True),
         Column(f"{curve.y}, median (90 % range)", numeric=True),
     )
     rows = tuple((f"{point.x:.4g}", spread(point.value, ".4g")) for point in curve.points)

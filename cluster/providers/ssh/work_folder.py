@@ -25,18 +25,15 @@ def own_folder(path: str) -> None:
     if not folder.is_absolute() or ".." in folder.parts:
         raise InputError("it is not an absolute path.", path, _REMEDY)
     try:
-        for missing in reversed([one for one in (folder, *folder.parents) if not _is_there(one)]):
+        places = (folder, *folder.parents)
+        # a link that leads nowhere also exists
+        for missing in reversed([one for one in places if not os.path.lexists(one)]):
             missing.mkdir(mode=0o700, exist_ok=True)
         for parent in folder.parents:
             _check_parent(parent)
         _check_folder(folder)
     except OSError as error:
         raise InputError(f"it cannot be used: {error.strerror}.", path, _REMEDY) from error
-
-
-def _is_there(path: Path) -> bool:
-    """A link that leads nowhere also exists."""
-    return os.path.lexists(path)
 
 
 def _check_parent(parent: Path) -> None:
@@ -46,12 +43,9 @@ def _check_parent(parent: Path) -> None:
             "it belongs to another user, who could replace what is in it.", str(parent), _REMEDY
         )
     status = parent.stat()
-    if status.st_uid not in (0, os.getuid()) or (status.st_mode & 0o022 and not _sticky(status)):
+    writable = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+    if status.st_uid not in (0, os.getuid()) or writable:
         raise InputError("other users can replace what is in it.", str(parent), _REMEDY)
-
-
-def _sticky(status: os.stat_result) -> bool:
-    return bool(status.st_mode & stat.S_ISVTX)
 
 
 def _check_folder(folder: Path) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pyarrow as pa
-
 from density_study.workloads import tables
 from density_study.workloads.rows.monitors.device_aggregates import device_tables
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 
 START_S, OFFSET_S = 1.5e9, 0.25
 FACTS = TrialFacts((START_S, START_S + 10), OFFSET_S, 1.0)
@@ -24,7 +22,7 @@ def aggregated(
          "epoch_s": START_S + OFFSET_S + at_s, "names": list(cells), "values": list(cells.values())}
         for line, (at_s, source, cells) in enumerate(samples, start=3)
     ]  # fmt: skip
-    table = pa.Table.from_pylist(rows, arrow_schema(tables.DEVICE_SAMPLES))
+    table = arrow_table(tables.DEVICE_SAMPLES, rows)
     found: dict[str, list[dict[str, object]]] = {}
     for made, part in device_tables(table, [Subject("t", device, "h", len(rows), facts)]):
         found.setdefault(made.name, []).extend(part.to_pylist())

@@ -10,7 +10,7 @@ import pyarrow as pa
 from density_study.workloads.rows.every_table import table_named
 from density_study.workloads.rows.trial_rows import TrialRows
 from density_study.workloads.tables import TRIALS, Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_schema, arrow_table
 
 Row = dict[str, Any]
 
@@ -18,9 +18,7 @@ Row = dict[str, Any]
 def made_rows(trial: Row, rows: Mapping[str, Iterable[Row] | pa.Table]) -> TrialRows:
     """`rows`: by the table's name."""
     made = {
-        name: given
-        if isinstance(given, pa.Table)
-        else pa.Table.from_pylist(list(given), arrow_schema(table_named(name)))
+        name: given if isinstance(given, pa.Table) else arrow_table(table_named(name), list(given))
         for name, given in rows.items()
     }
 

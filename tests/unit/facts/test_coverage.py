@@ -17,7 +17,7 @@ from density_study.workloads.rows.monitors.host_aggregates import host_tables
 from density_study.workloads.rows.monitors.node_aggregates import node_tables
 from density_study.workloads.rows.monitors.sampling_rounds import LATE_PERIODS
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_schema, arrow_table
 from tests.unit.facts.made_rows import made_rows
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25
@@ -53,7 +53,7 @@ def dool(trial: str, sampled: list[float]) -> pa.Table:
         {"trial": trial, "host": "h", "line": n, "epoch_s": at_s, "since_boot": n == 0}
         for n, at_s in enumerate(sampled)
     ]
-    table = pa.Table.from_pylist(rows, arrow_schema(tables.HOST_SAMPLES))
+    table = arrow_table(tables.HOST_SAMPLES, rows)
     subject = Subject(trial, "dool", "h", len(table), FACTS)
     return dict(host_tables(with_host_neighbours(table), [subject]))[tables.MONITOR_ROUNDS]
 

@@ -21,7 +21,7 @@ from density_study.workloads.rows.monitors.canary_aggregates import speed_rows
 from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
 from density_study.workloads.rows.raw.trial_context import Subject
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_table
 
 
 def device_tables(
@@ -39,7 +39,7 @@ def device_tables(
         at_s = np.unique(rows["epoch_s"].to_numpy())
         before_s = np.append(np.nan, at_s[:-1])[: len(at_s)]
         found = sampling_rounds(subject.kind, about, at_s, before_s, subject.facts)
-        yield tables.MONITOR_ROUNDS, _table(tables.MONITOR_ROUNDS, found)
+        yield tables.MONITOR_ROUNDS, arrow_table(tables.MONITOR_ROUNDS, found)
         if subject.facts.window is not None and subject.kind in devices():
             about["device"] = subject.kind
             sources = list(_sources(rows))
@@ -48,10 +48,10 @@ def device_tables(
                 (tables.DEVICE_EVENTS, _events),
             ):
                 found = [row for source in sources for row in of_source(about, source, subject)]
-                yield table, _table(table, found)
+                yield table, arrow_table(table, found)
             if subject.kind == CANARY:
                 found = list(speed_rows(rows, subject))
-                yield tables.MACHINE_SPEED, _table(tables.MACHINE_SPEED, found)
+                yield tables.MACHINE_SPEED, arrow_table(tables.MACHINE_SPEED, found)
 
 
 class _Source:
@@ -151,7 +151,3 @@ def _values(metric: DeviceMetric, source: _Source, passed_s: Array) -> Array:
             if metric.when:
                 values = np.where(source.rises(metric.when) > 0, values, np.nan)
     return values * metric.scale
-
-
-def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(rows, arrow_schema(table))

@@ -207,7 +207,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
     guests = {guest.node: guest for guest in manifest.guests}
     scopes = node_scopes(manifest)
     for node in manifest.topology.nodes:
-        guest = guests.get(node.name)
+        guest, cores = guests.get(node.name), host_cores[node.host]
         yield {
             "trial": manifest.trial,
             "node": node.name,
@@ -215,21 +215,13 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "scope": scopes[node.name],
             "roles": list(node.roles),
             "cores": node.cores,
-            "host_cores": host_cores[node.host],
+            "host_cores": cores,
             "memory_mib": node.memory_mib,
-            "host_cpu_share_percent": _given_percent(guest, host_cores[node.host]),
-            "throttled_percent": _throttled_percent(guest, host_cores[node.host])
+            "host_cpu_share_percent": _percent(guest, guest.cpu_s if guest else None, cores),
+            "throttled_percent": _percent(guest, guest.waited_s if guest else None, cores)
             if manifest.isolation.facts.by_quota
             else None,
         }
-
-
-def _given_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
-    return _percent(guest, guest.cpu_s if guest else None, host_cores)
-
-
-def _throttled_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
-    return _percent(guest, guest.waited_s if guest else None, host_cores)
 
 
 def _percent(guest: GuestCpu | None, seconds: float | None, cores: int | None) -> float | None:

@@ -110,7 +110,7 @@ def together_checks(rows: Rows, intervals: Columns) -> Row:
     begun = [float(one["begun_s"].min()) for one in of_each]
     ended = [float(ends_s(one).max()) for one in of_each]
     # clients divide a target evenly, whatever their threads
-    even = _has_target(rows.trial)
+    even = rows.trial["target_ops_s"] is not None
     lags = if_all(
         over(rate(only(one, one["measured"])), 1 if even else client["threads"])
         for one, client in zip(of_each, clients, strict=True)
@@ -123,7 +123,3 @@ def together_checks(rows: Rows, intervals: Columns) -> Row:
         "clients_overlap": over(max(0.0, min(ended) - max(begun)), max(ended) - min(begun)),
         "client_lag": None if lags is None else over(min(lags), max(lags)),
     }
-
-
-def _has_target(trial: Row) -> bool:
-    return trial["target_ops_s"] is not None

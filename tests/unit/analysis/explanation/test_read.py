@@ -16,7 +16,7 @@ from density_study.analysis.explanation.read import courses
 from density_study.analysis.explanation.slow import slow_spells
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.arrow import arrow_schema, arrow_table
 from density_study.workloads.tables.store import read_table, write_arrow
 
 SECONDS = range(-2, 42)
@@ -26,7 +26,7 @@ SLOW = f"t{COUNT}"
 
 
 def _write(run: Path, table: Table, rows: list[dict[str, Any]]) -> None:
-    write_arrow(run, table, pa.Table.from_pylist(rows, arrow_schema(table)))
+    write_arrow(run, table, arrow_table(table, rows))
 
 
 def _monitor(trial: str, kind: str = "disks") -> dict[str, Any]:
