@@ -64,8 +64,7 @@ def test_what_cannot_take_turns_is_refused(replaced: dict[str, str], fault: str)
 
 
 @pytest.mark.parametrize(
-    ("left_out", "disk_types"),
-    [("*a/*-c-*", ()), ("*a/*", ()), ("*/*-c-*", ("flash", "hdd"))],
+    ("left_out", "disk_types"), [("*a/*-c-*", ()), ("*a/*", ()), ("*/*-c-*", ("flash", "hdd"))]
 )
 def test_a_duet_has_two_variants_with_the_same_test_cases(
     left_out: str, disk_types: tuple[DiskType, ...]
