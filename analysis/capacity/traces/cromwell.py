@@ -117,10 +117,10 @@ def _run_s(call: Mapping[str, Any]) -> float | None:
     events = call.get("executionEvents") or []
     for wanted in (CONTAINER, VM, JOB):
         found = [e for e in events if str(e.get("description")).lower().startswith(wanted)]
-        starts = [at for event in found if epoch_s(at := event.get("startTime")) is not None]
-        ends = [at for event in found if epoch_s(at := event.get("endTime")) is not None]
+        starts = {s: at for e in found if (s := epoch_s(at := e.get("startTime"))) is not None}
+        ends = {s: at for e in found if (s := epoch_s(at := e.get("endTime"))) is not None}
         if starts and ends:
-            return between_s(min(starts, key=epoch_s), max(ends, key=epoch_s))
+            return between_s(starts[min(starts)], ends[max(ends)])
     return between_s(call.get("start"), call.get("end"))
 
 
