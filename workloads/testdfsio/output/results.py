@@ -38,6 +38,7 @@ _PREFIX = re.compile(LOGGED)
 HEADER = re.compile(r"----- TestDFSIO ----- : (.*)")
 _FIELD = re.compile(r"\s*(\S[^:]*): (.*)")
 _DATE = re.compile(r"\S.*[0-9]{4}")
+ROUNDED = 0.005
 _WRONG_BY_1000 = "Total Throughput mb/sec"  # older releases: MiB over milliseconds
 
 
@@ -186,4 +187,17 @@ def _row(header: Line, fields: Mapping[str, Line]) -> DfsioResult:
             values[name] = read(line.text.partition(": ")[2])
         except RejectedError as error:
             raise _BlockError(str(error), line) from None
-    return DfsioResult(line=header.number, type=test, mode=MODES[test], **values)
+    row = DfsioResult(line=header.number, type=test, mode=MODES[test], **values)
+    if (took_s := _least_task_s(row)) > row.files * (1.02 * row.exec_time_s + 1.0):
+        raise _BlockError(
+            f"{row.total_mib:g} MiB at {row.throughput_mib_s:g} MiB/s take {row.files} streams "
+            f"{took_s:.0f} s together, and the job took {row.exec_time_s:g} s",
+            fields["Throughput mb/sec"],
+        )
+    return row
+
+
+def _least_task_s(row: DfsioResult) -> float:
+    """The sum of the streams' times by the printed rate, which is rounded. None of them is longer than the
+    job."""
+    return row.total_mib / (row.throughput_mib_s + ROUNDED)

@@ -220,6 +220,9 @@ def test_a_given_zone_must_have_the_name_that_a_monitor_prints(
     [
         (gzip.compress(SUMMARY.encode()), "compressed with gzip"),
         (SUMMARY.encode("utf-16"), "UTF-16"),
+        (SUMMARY.replace(", ", ",").encode(), "a YCSB summary whose blanks were removed"),
+        (b"# hostname,interval,timestamp,CPU\na,1,2026-11-23,-1\n", "CSV of sadf -d, written by"),
+        (b"hostname;interval;timestamp;CPU\na;1;2026-11-23;-1\n", "CSV of sadf -d, written by"),
     ],
 )
 def test_an_encoded_file_is_refused(data: bytes, reason: str, tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ Average IO rate mb/sec: 13.37
     [
         ("30\n", "-30\n"),
         ("1363.64", "1,363.64"),
+        ("1363.64", "1.36"),  # of other units, or of another job
         ("1363.64", "1363.64 "),
         ("Number of files: 3", "Number of files: 3.5"),
         ("Number of files", "Number of fi1es"),
