@@ -116,7 +116,7 @@ def _task(row: Row) -> Task:
         write_mib=mib(known(row.get("write_bytes")) or row.get("wchar")),
         submit_s=submit_s,
         submit_is_local=is_local(row.get("submit")),
-        start_s=epoch_s(row.get("start")),
+        start_s=epoch_s(row.get("start")) if known(row.get("complete")) else None,
         end_s=end_s,
         id=f"{run} {name}" if (run := known(row.get("hash"))) else None,
         uses_gpus=bool(number(row.get("accelerator"))),

@@ -29,6 +29,7 @@ NO_FAILURES = "Snakemake records no jobs that failed: their work is in no number
 NO_TIMES = "benchmark files hold no times: the stages are a chain, in the order of the files"
 GPUS = ("gpu", "gpus", "nvidia_gpu")  # resources, by the names that executors take
 _GRES = re.compile(r"""\bgres['"]?\s*[:=]\s*['"]?(?:[\w:]+,)*gpu\b(?!:0\b)""")  # of Slurm: gpu:1
+_CLOCK = re.compile(r"(?:([0-9]+) days?, )?([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
 _PAIR = re.compile(r"""['"]([^'"]*)['"]\s*:\s*(?:['"]([^'"]*)['"]|([^,}\s]+))""")
 
 
@@ -70,7 +71,7 @@ def _rows(source: Source) -> Iterator[tuple[int, Mapping[str, str]]]:
 def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
     first = rows[0]
     process, tag = _named(source, first)
-    realtime_s = _mean([number(row.get("s")) for row in rows])
+    realtime_s = _mean([_took_s(row) for row in rows])
     wanted = _pairs(first.get("resources", ""))
     requested = wanted.get("mem_mib") or wanted.get("mem_mb")
     sizes = [number(size) for size in _pairs(first.get("input_size_mb", "")).values()]
@@ -90,6 +91,16 @@ def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
         uses_gpus=any(known(wanted.get(name)) not in (None, "0") for name in GPUS)
         or _GRES.search(first.get("resources", "")[: 2**16]) is not None,
     )
+
+
+def _took_s(row: Mapping[str, str]) -> float | None:
+    """ValueError if both forms of the time differ: a point that parts thousands, for example."""
+    took_s, printed = number(row.get("s")), _CLOCK.fullmatch(row.get("h:m:s", ""))
+    if took_s is not None and printed:
+        days, hours, minutes, seconds = (float(part or 0) for part in printed.groups())
+        if abs(days * 86400 + hours * 3600 + minutes * 60 + seconds - took_s) > 1.5:
+            raise ValueError(f"{row['s']} s are not {printed[0]}")
+    return took_s
 
 
 def _cpu_s(row: Mapping[str, str]) -> float | None:

@@ -99,6 +99,12 @@ class Source:
     def table(self, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
         """(line, cells by column) of a table. delimiter: None: the one that parts the header most often."""
         text = self.text()
+        if not text.endswith(("\n", "\r")):
+            self.refuse(
+                "the last line is cut off: no line end closes it.",
+                "copy the file again; if the line is whole, append a line end.",
+                text.count("\n") + 1,
+            )
         first = text.lstrip().split("\n", 1)[0]
         mark = delimiter or max(DELIMITERS, key=first.count)
         if len(mark) > 1:

@@ -191,10 +191,9 @@ def _clocks(tasks: Sequence[Task]) -> Iterator[str]:
 
 
 def _ends_early(task: Task) -> bool:
-    since_s = task.submit_s if task.start_s is None else task.start_s
-    if task.end_s is None or since_s is None or task.realtime_s is None:
+    if task.end_s is None or task.start_s is None or task.realtime_s is None:
         return False
-    return task.end_s - since_s < task.realtime_s - CLOCK_S
+    return task.end_s - task.start_s < task.realtime_s - CLOCK_S
 
 
 def _seen(tasks: list[Task]) -> list[Task]:

@@ -123,7 +123,8 @@ def test_a_table_of_nextflow_may_have_another_delimiter_and_order(
         "realtime|%cpu|status|name|peak_rss|cpus|memory",
         "3600000|350.0|COMPLETED|A:B (s1)|1073741824|4|8589934592",
     )
-    (stage,) = profile_from(tmp_path, "\n".join(row.replace("|", mark) for row in rows)).stages
+    text = "".join(f"{row}\n" for row in rows).replace("|", mark)
+    (stage,) = profile_from(tmp_path, text).stages
     assert (stage.name, hours(stage), stage.cores_per_task) == ("b", 3.5, 4)
     assert stage.ram_gib is not None and stage.ram_used_gib is not None
     assert (stage.ram_gib.value, stage.ram_used_gib.value) == (8.0, 1.0)
@@ -237,6 +238,23 @@ def test_attempts_of_cromwell_scatters_sub_workflows_and_cache_hits(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("name\tstatus\trealtime\t%cpu\trchar\na\tCOMPLETED\t1h\t9%\t13.2", "cut off"),  # GB
+        (SACCT + "1|a|COMPLETED|01:00:00|4|1|1|03:30:00|16G||2026-01-01T00:00:00|2026-01-01T0", "cut"),
+        ("s\th:m:s\tmax_rss\tcpu_time\n10.500\t2:55:00\t1.5\t3.25\n", "10.500 s are not 2:55:00"),
+        ("s\th:m:s\tmax_rss\tcpu_time\n90.5\t1 day, 1:01:30\t1.5\t3.25\n", "90.5 s are not 1 day"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_cut_off_or_contradicts_itself_is_refused(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    (tmp_path / "record").write_text(text)
+    with pytest.raises(InputError, match=why):
+        read_traces([tmp_path / "record"])
+
+
+@pytest.mark.parametrize(
     ("start", "end", "realtime_s"),
     [
         ("2026-10-25T00:30:00Z", "2026-10-25T01:10:00Z", 2400.0),
@@ -294,11 +312,11 @@ def test_rows_of_a_snakemake_benchmark_are_repetitions_unless_a_column_parts_the
 ) -> None:
     head = "s\th:m:s\tmax_rss\tio_in\tio_out\tmean_load\tcpu_time"
     rows = ("3600\t1:00:00\t1024\t-\t10\t200.0\t7200", "7200\t2:00:00\tNA\t-\t30\t200.0\t14400")
-    (stage,) = profile_from(tmp_path, "\n".join((head, *rows))).stages
+    (stage,) = profile_from(tmp_path, "\n".join((head, *rows, ""))).stages
     assert hours(stage) == 3.0
     assert (stage.tasks, stage.demands["hdfs_write"].value) == (1, 20.0)
     (tmp_path / "record-0").unlink()
-    parted = "\n".join((f"{head}\tsample", f"{rows[0]}\ta", f"{rows[1]}\tb"))
+    parted = "\n".join((f"{head}\tsample", f"{rows[0]}\ta", f"{rows[1]}\tb", ""))
     (stage,) = profile_from(tmp_path, parted).stages
     assert (hours(stage), stage.tasks) == (6.0, 2)
 
@@ -399,5 +417,5 @@ def test_python_and_json_notations_of_resources_are_equal(tmp_path: Path) -> Non
     text = (WILD / "n09-snakemake-extended.tsv").read_text()
     first = profile_from(tmp_path, text)
     for cell in [cell for cell in text.split("\t") if cell.startswith("{")]:
-        text = text.replace(cell, json.dumps(ast.literal_eval(cell.strip())))
+        text = text.replace(cell.strip(), json.dumps(ast.literal_eval(cell.strip())))
     assert profile_from(tmp_path, text) == first
