@@ -34,6 +34,14 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
         place, cells = next(lines, (f"{where}, line 1", []))
         names = _header(cells, place, needed)
         for place, cells in lines:
+            is_last = not text.endswith(("\n", "\r")) and reader.line_num > text.count("\n")
+            if is_last and len(cells) < len(names):
+                raise InputError(
+                    f"the line is cut off: it has {len(cells)} cells, the header {len(names)}, and no line "
+                    "end closes it.",
+                    place,
+                    "copy the file again; if the line is whole, append a line end.",
+                )
             yield place, _row(cells, names, place)
     except csv.Error as error:
         raise InputError(

@@ -16,6 +16,7 @@ _RATE = re.compile(r"(\S+) current ops/sec; ")
 _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")
 # A client prints rates and means in the form of its locale, and never with separators of thousands.
 _COMMA = r"[0-9]+,[0-9]{1,2}(?=[,\]; ])"
+_OWN_COMMA = re.compile(r"[0-9]+,[0-9]{1,2}")
 # One measurement, as each measurement type prints it.
 _MEASUREMENTS = (
     re.compile(
@@ -120,7 +121,8 @@ def _row(line: Line, head: re.Match[str]) -> StatusRow:
 
 
 def _finite(text: str) -> float | None:
-    return None if text in _NOT_FINITE else decimal(text.replace(",", "."))
+    own = text.replace(",", ".") if _OWN_COMMA.fullmatch(text) else text
+    return None if text in _NOT_FINITE else decimal(own)
 
 
 def _latencies(text: str) -> tuple[IntervalLatency, ...]:

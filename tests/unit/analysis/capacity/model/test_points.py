@@ -65,6 +65,16 @@ def test_mixed_units_of_a_group_are_refused(other: str) -> None:
         parse_points(HEAD + "a,2,1,flash,3,s,1\n" + other + "\n", "p")
 
 
+def test_a_last_line_that_may_be_cut_off_is_refused() -> None:
+    """By a tool that stopped within 1877.5 or within a unit: what is left may parse."""
+    lines = f"{HEAD}a,2,1,flash,1877.5,MiB/s,1\n"
+    with pytest.raises(InputError, match="cut off") as caught:
+        parse_points(f"{lines}a,4,1,flash,3755.0,MiB/s", "points.csv")
+    assert caught.value.where == "points.csv, line 3"
+    for whole in ("a,4,1,flash,3755.0,MiB/s,1", "a,4,1,flash,3755.0,MiB/s\n"):
+        assert len(parse_points(lines + whole, "points.csv")) == 2
+
+
 def test_a_file_without_points_or_a_column_is_refused() -> None:
     with pytest.raises(InputError, match="no points"):
         parse_points(HEAD, "p")
