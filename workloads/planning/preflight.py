@@ -20,7 +20,7 @@ from density_study.cluster.lifecycle.needed import (
 )
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet
 from density_study.cluster.machine.host_commands import free_disks
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError, together
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import ExistingTopology, Topology
@@ -113,7 +113,8 @@ def written(study: Study, plan: Plan, runs: Path) -> Written:
 
 
 def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | None = None) -> None:
-    """InputError for the first resource or program that is missing; `report` gets all. Starts nothing."""
+    """InputError for the resources or programs that are missing: for the first, if `report` gets all. Starts
+    nothing."""
     faults = []
     for check in checks(study, plan, runs, tag):
         if report is not None:
@@ -121,7 +122,7 @@ def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | N
         if check.fault is not None:
             faults.append(check.fault)
     if faults:
-        raise faults[0]
+        raise faults[0] if report is not None else together(faults)
 
 
 def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
@@ -211,25 +212,36 @@ def _of_hosts(study: Study, topologies: Sequence[Topology], tag: str) -> Iterato
 
 
 def _check_room(topology: Topology, most: Written, at_once: int = 1) -> None:
+    """InputError names each host and disk with too little."""
     _check_data_disks(topology, most)
     free = provider_of(topology).free_resources(topology)
-    for host in topology.hosts:
-        if host.name in free:
-            there = free[host.name]
-            _check_memory(host, there, at_once)
-            # the controller's disk, which holds logs and records, is the host's if they are one machine
-            here = FreeResources.of(0, free_disks([str(most.runs)]))
-            devices = {**there.devices, **(here.devices if topology.provider.here else {})}
-            disks_mib = {**there.disks_mib, **here.disks_mib}
-            for folder, size_mib in topology.in_memory_mib(host).items():
-                _check_in_memory(host, folder, disks_mib.pop(folder), at_once * size_mib)
-            room = FreeResources(there.memory_mib, disks_mib, devices)
-            for which, free_mib, need_mib in _too_small(host, room, topology, most):
-                raise InputError(
-                    f"the study writes up to {need_mib} MiB there; {free_mib} MiB are free.",
-                    f"host {host.name!r}, {which}",
-                    "free some space, choose another disk, or reduce files, file_size or records.",
-                )
+    faults = [
+        fault
+        for host in topology.hosts
+        if host.name in free
+        for fault in _lacking(host, free[host.name], topology, most, at_once)
+    ]
+    if faults:
+        raise together(faults)
+
+
+def _lacking(
+    host: Host, there: FreeResources, topology: Topology, most: Written, at_once: int
+) -> Iterator[InputError]:
+    yield from _short_of_memory(host, there, at_once)
+    # the controller's disk, which holds logs and records, is the host's if they are one machine
+    here = FreeResources.of(0, free_disks([str(most.runs)]))
+    devices = {**there.devices, **(here.devices if topology.provider.here else {})}
+    disks_mib = {**there.disks_mib, **here.disks_mib}
+    for folder, size_mib in topology.in_memory_mib(host).items():
+        yield from _short_in_memory(host, folder, disks_mib.pop(folder), at_once * size_mib)
+    room = FreeResources(there.memory_mib, disks_mib, devices)
+    for which, free_mib, need_mib in _too_small(host, room, topology, most):
+        yield InputError(
+            f"the study writes up to {need_mib} MiB there; {free_mib} MiB are free.",
+            f"host {host.name!r}, {which}",
+            "free some space, choose another disk, or reduce files, file_size or records.",
+        )
 
 
 def _check_data_disks(topology: Topology, most: Written) -> None:
@@ -248,12 +260,12 @@ def _check_data_disks(topology: Topology, most: Written) -> None:
             )
 
 
-def _check_memory(host: Host, room: FreeResources, at_once: int) -> None:
+def _short_of_memory(host: Host, room: FreeResources, at_once: int) -> Iterator[InputError]:
     # A guest host's reserve may be in use by others: the study does not need it.
     used_mib = host.memory_mib - (host.divided.reserve_mib if host.divided else 0)
     used_mib *= at_once
     if used_mib > room.memory_mib:
-        raise InputError(
+        yield InputError(
             f"the study needs {used_mib} MiB of memory; {room.memory_mib} MiB are free.",
             f"host {host.name!r}, key memory",
             "stop other programs, or reduce the study's memory.",
@@ -272,9 +284,9 @@ def _too_small(
             yield f"disk {' and '.join(folders)}{one_device}", free_mib, need_mib
 
 
-def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> None:
+def _short_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> Iterator[InputError]:
     if free_mib < size_mib:
-        raise InputError(
+        yield InputError(
             f"its caches take {size_mib} MiB of {folder}; {free_mib} MiB are free.",
             f"host {host.name!r}, folder {folder} in memory",
             "make the tier smaller, or mount the folder with a larger size.",

@@ -6,13 +6,14 @@ import socket
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
 from density_study.cluster.lifecycle import needed
 from density_study.cluster.lifecycle.needed import check_one_java
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError, faults_of
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_named
@@ -21,7 +22,7 @@ from density_study.cluster.stack import Java
 from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.preflight import disk_need_mib, preflight
+from density_study.workloads.planning.preflight import Check, disk_need_mib, preflight
 from density_study.workloads.planning.room import RECORD_MIB
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
@@ -65,7 +66,22 @@ def test_too_little_free_memory_is_reported(
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     with pytest.raises(InputError, match="1024 MiB are free") as caught:
         preflight(*planned(tmp_path), tmp_path, "s/r")
-    assert "'here'" in caught.value.where
+    assert all("'here'" in fault.where for fault in faults_of(caught.value))
+
+
+def test_all_faults_are_named_to_whom_no_checklist_shows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked.shutil, "disk_usage", lambda _: Usage(0, 0, 100 * 2**20))
+    monkeypatch.setattr(
+        checked, "dool_path", Mock(side_effect=InputError("none.", "dool", "get it."))
+    )
+    shown: list[Check] = []
+    with pytest.raises(InputError) as caught:
+        preflight(*planned(tmp_path), tmp_path, "s/r", shown.append)
+    with pytest.raises(FaultsError, match=r"100 MiB are free.*dool: none\."):
+        preflight(*planned(tmp_path), tmp_path, "s/r")
+    assert [caught.value] == [one.fault for one in shown if one.fault][:1]
 
 
 def test_too_little_disk_space_for_the_study_is_reported(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.machine.host_commands import free_disks
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError, faults_of
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.physical.provider import PhysicalProvider
 from density_study.cluster.providers.provider import FreeResources
@@ -88,13 +88,23 @@ def test_the_one_full_folder_is_named(
     assert caught.value.where == f"host {host!r}, disk {folder}"
 
 
+def test_all_full_folders_are_named(tmp_path: Path) -> None:
+    full = {"/data/7": 10, "/data/8": 20}
+    with pytest.raises(FaultsError) as caught:
+        check(Hosts(ENOUGH_MIB, WORK_MIB, h3=full, h5=full), tmp_path)
+    where = [f"host '{host}', disk {folder}" for host in ("h3", "h5") for folder in full]
+    assert [fault.where for fault in caught.value.faults] == where
+
+
 def test_a_host_with_fewer_drives_holds_more_on_each(tmp_path: Path) -> None:
     few = "[" + ", ".join(f"{{path: {drive}, disk_type: hdd}}" for drive in DRIVES[:2]) + "]"
     before, _, last = STUDY.rpartition("disks: [")
     text = f"{before}disks: {few}}}{last[last.index(chr(10)) :]}"
     with pytest.raises(InputError) as caught:
         check(Hosts(ENOUGH_MIB, WORK_MIB), tmp_path, text)
-    assert caught.value.where == "host 'h9', disk /data/0"
+    assert [fault.where for fault in faults_of(caught.value)] == [
+        f"host 'h9', disk {drive}" for drive in DRIVES[:2]
+    ]
     check(Hosts(ENOUGH_MIB, WORK_MIB, h9=dict.fromkeys(DRIVES, 6 * ENOUGH_MIB)), tmp_path, text)
 
 
@@ -105,6 +115,7 @@ def test_a_host_without_workers_holds_no_data(tmp_path: Path) -> None:
 def test_drives_on_one_device_share_its_space(tmp_path: Path) -> None:
     """Each of the two has room for its own part alone."""
     hosts = Hosts(ENOUGH_MIB, WORK_MIB)
+    hosts.changed = {f"h{n}": dict.fromkeys(DRIVES, 2 * ENOUGH_MIB) for n in range(2, 10)}
     hosts.shared = ("/data/3", "/data/7")
     with pytest.raises(InputError, match=f"{ENOUGH_MIB} MiB are free") as caught:
         check(hosts, tmp_path)

@@ -12,7 +12,7 @@ from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.planning.preflight import _check_in_memory, disk_need_mib
+from density_study.workloads.planning.preflight import _short_in_memory, disk_need_mib
 from density_study.workloads.study.factors.tier import TIER, is_emulated
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
@@ -84,9 +84,9 @@ def test_a_folder_in_memory_must_hold_its_caches(tmp_path: Path) -> None:
         .topologies["v1-flash-heap"]
         .hosts
     )
-    _check_in_memory(host, "/dev/shm", 256, 256)
-    with pytest.raises(InputError, match="take 256 MiB of /dev/shm; 64 MiB are free"):
-        _check_in_memory(host, "/dev/shm", 64, 256)
+    assert list(_short_in_memory(host, "/dev/shm", 256, 256)) == []
+    (fault,) = _short_in_memory(host, "/dev/shm", 64, 256)
+    assert "take 256 MiB of /dev/shm; 64 MiB are free" in fault.what
 
 
 def test_only_files_on_disks_count_as_disk_space() -> None:
