@@ -15,7 +15,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.extras import missing_extra
-from density_study.cluster.state.file_fault import file_fault
+from density_study.cluster.state.file_fault import as_study_errors
 from density_study.dags.cli import (
     airflow_commands,
     export_command,
@@ -266,8 +266,9 @@ def main() -> None:
 
     plain_log()
     try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()  # a full disk behind it is an error like all others
+        with as_study_errors():
+            code = app(standalone_mode=False)
+            sys.stdout.flush()  # a full disk behind it is an error like all others
         sys.exit(code)
     except StudyError as error:
         print_error(error)
@@ -298,12 +299,6 @@ def main() -> None:
             "as incomplete. Run the same command again to resume."
         )
         sys.exit(interrupted.exit_code)
-    except Exception as error:
-        fault = file_fault(error)
-        if fault is None:
-            raise
-        print_error(fault)
-        sys.exit(fault.exit_code)
 
 
 if __name__ == "__main__":

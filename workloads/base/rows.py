@@ -27,15 +27,12 @@ class Rows(Protocol):
     @property
     def trial(self) -> Row:
         """The trial's row of `trials`."""
-        ...
 
     def of(self, table: str, *columns: str) -> Sequence[Row]:
         """The trial's rows of a table: all columns without lists, unless some are named."""
-        ...
 
     def arrays(self, table: str, *columns: str) -> Columns:
         """The trial's rows by column: null is NaN in numbers, False in flags and None in texts."""
-        ...
 
 
 @dataclass

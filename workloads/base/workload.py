@@ -117,15 +117,12 @@ class Workload(Protocol[S]):
 
     def prepare(self, context: TrialContext, test_case: S) -> Prepared:
         """Bring data and caches into the state that the test case is measured from. Not measured."""
-        ...
 
     def run(self, context: TrialContext, test_case: S) -> tuple[ClientRun, ...]:
         """Run the clients until they exit. This is the measurement window: do nothing else here."""
-        ...
 
     def collect(self, context: TrialContext, test_case: S, prepared: Prepared) -> Collected:
         """Fetch raw output into the record, and report faults."""
-        ...
 
 
 @dataclass(frozen=True)

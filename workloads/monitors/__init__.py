@@ -31,7 +31,6 @@ class MonitorCommand(Protocol):
         period_s: seconds between samples. tag: tag of the build with the processes to watch.
         python: start of a command line that runs Python modules on that host (`Transport.python`).
         """
-        ...
 
 
 # Devices that every trial has: what they cost is in the thousandths of a core (tests/bench/devices.py).
