@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,9 @@ class Crashed:
         transport = LocalTransport(site.tag, self.journal)
         log = self.root / "log"
         self.process = transport.start(node, Command("daemon", ("sleep", "60")), log, log)
+        until = time.monotonic() + 10  # exec shows its environment a moment after it begins
+        while not tagged(self.tag) and time.monotonic() < until:
+            time.sleep(0.01)
 
     def kill(self) -> None:
         self.owner.kill()
