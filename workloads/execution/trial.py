@@ -99,12 +99,11 @@ def run_duet(run: Run, both: Sequence[tuple[Step, Cluster, Transport, Turns]]) -
     def run_clients() -> None:
         of_all = [turns for _, _, _, turns in both]
         contexts = [trial.context for trial in trials]
-        begun_s = run.journal.clock.monotonic_s()
         begin_s, clients = duet(list(zip(contexts, of_all, strict=True)), test_case)
-        share_s = (run.journal.clock.monotonic_s() - begun_s) / len(trials)
         for trial, own, turns in zip(trials, clients, of_all, strict=True):
-            trial.facts["times_s"]["measure"] = share_s
-            trial.measured(own, window_of(own, test_case, turns), turns.since(begin_s))
+            window = window_of(own, test_case, turns)
+            trial.facts["times_s"]["measure"] = window.end_epoch_s - window.start_epoch_s
+            trial.measured(own, window, turns.since(begin_s))
 
     return _carried_out(trials, run_clients)
 
