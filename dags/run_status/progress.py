@@ -230,21 +230,24 @@ class _Steps:
         before the run was opened again, and the trials that were cleared since. A build without a trial to
         measure is not built."""
         last = self.current or (self.ended[-1].step if self.ended else None)
-        position, here = (last.index, last.build) if last else (-1, "")
+        position, here = (last.index, (last.build, last.beside)) if last else (-1, ())
+        partner = self.plan.partner(self.current) if self.current else None  # runs as well
         trials = {
             step.trial
             for step in self.plan.trials
             if step.trial in self.cleared or (step.index > position and step.trial not in closed)
+            if step != partner
         }
-        builds = {here, *(step.build for step in self.plan.trials if step.trial in trials)}
+        builds = {*here, *(step.build for step in self.plan.trials if step.trial in trials)}
         seconds = sum(
             self._forecast_s(step)
             for step in self.plan.steps
             if (step.trial in trials if step.kind == "trial" else step.build in builds)
-            and (step.kind == "trial" or step.index > position or step.build != here)
+            and (step.kind == "trial" or step.index > position or step.build not in here)
         )
         if self.current:
-            seconds += max(0.0, self._forecast_s(self.current) - (now - self.since_t))
+            run_s = sum(self._forecast_s(one) for one in (self.current, partner) if one)
+            seconds += max(0.0, run_s - (now - self.since_t))
         return seconds
 
     def _forecast_s(self, step: Step) -> float:

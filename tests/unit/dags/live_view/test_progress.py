@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step, make_plan
 from density_study.workloads.study.study_file import parse_study
 from tests.support.made_runs.command import STUDY
+from tests.support.made_runs.fake_cluster import DUET
 
 HOST = Host("here", "127.0.0.1", 2, 6144, (Disk("/d", "flash"),), ("master", "worker", "client"))
 
@@ -120,6 +122,16 @@ def test_remaining_time_decreases_by_the_estimates_when_they_are_exact(plan: Pla
     state = progress(plan, story.events, now=story.t)
     remaining_s = sum(step.estimate_s for step in plan.steps[2:])
     assert state.remaining_s == pytest.approx(remaining_s + ANALYSIS_ESTIMATE_S)
+
+
+def test_two_trials_of_a_duet_run_at_once_and_their_clusters_stand() -> None:
+    plan = make_plan(parse_study(DUET, "d.yaml").study, [replace(HOST, memory_mib=8192)])
+    story = Story(plan).open().run(0, 1).begin(2)
+    both_s = sum(step.estimate_s for step in plan.steps[2:4])
+    later_s = sum(step.estimate_s for step in plan.steps[4:]) + ANALYSIS_ESTIMATE_S
+    for passed in (0.25, 0.75):
+        state = progress(plan, story.events, now=story.t + passed * both_s)
+        assert state.remaining_s == pytest.approx((1 - passed) * both_s + later_s)
 
 
 def test_slow_trials_lengthen_the_estimates_of_trials_but_not_of_builds(plan: Plan) -> None:
