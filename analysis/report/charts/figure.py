@@ -123,6 +123,9 @@ def start_renderer() -> None:
     vl_convert.vegalite_to_svg(empty, vl_version=vega_lite())
 
 
+_SEPARATORS = str.maketrans("\u2028\u2029", "  ")
+
+
 @dataclass(frozen=True)
 class LegendEntry:
     label: str
@@ -211,7 +214,17 @@ def finished(chart: Any, rows: Sequence[Row], height_px: int) -> dict[str, Any]:
     numbered = [{**row, "mark": str(number)} for number, row in enumerate(rows)]
     spec |= {"width": "container", "height": height_px, "datasets": {DATA: numbered}}
     spec["autosize"] = {"type": "fit", "contains": "padding"}
-    return spec
+    drawable: dict[str, Any] = _without_separators(spec)
+    return drawable
+
+
+def _without_separators(value: Any) -> Any:
+    """Names of series stand in expressions of Vega, which accept no separator of lines or paragraphs."""
+    if isinstance(value, dict):
+        return {key: _without_separators(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_separators(one) for one in value]
+    return value.translate(_SEPARATORS) if isinstance(value, str) else value
 
 
 def panel(

@@ -12,6 +12,8 @@ import pytest
 
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts import figure
+from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Metric
 from tests.support.report_pages import PAGES, Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
@@ -160,6 +162,16 @@ def test_points_of_single_builds_are_described(rows: int) -> None:
         "Nothing to draw"
         in figure.panel(key, "x", altair.Chart().mark_point(), [], 9, 9).description
     )
+
+
+def test_no_separator_of_lines_in_a_name_stops_a_drawing() -> None:
+    summary = FACTORIES["one"]()
+    test_cases = tuple(
+        one.model_copy(update={"disk_type": f"{one.disk_type}\u2028\u2029'"})
+        for one in summary.test_cases
+    )
+    drawn = answer(View(summary.model_copy(update={"test_cases": test_cases})))
+    assert drawn is not None and "<svg" in drawn.panels[0].svg
 
 
 def test_charts_are_visible_before_any_script_runs() -> None:
