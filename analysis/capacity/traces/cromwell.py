@@ -95,6 +95,9 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
     if outcome == "lost" and call.get("backendStatus") == "Preempted":
         status = "Preempted"
     attributes = call.get("runtimeAttributes") or {}
+    requested_mib = mib(attributes.get("memory")) or None
+    if requested_mib and requested_mib < 1:  # bytes, if they have no unit
+        raise ValueError(f"memory {str(attributes['memory'])[:40]!r} is less than 1 MiB")
     log = known(call.get("stdout"))
     start_s, end_s = epoch_s(call.get("start")), epoch_s(call.get("end"))
     return Task(
@@ -104,7 +107,7 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
         status=status,
         realtime_s=None if outcome == "reused" else _run_s(call),
         cpus=cpus(attributes.get("cpu")),
-        requested_mib=mib(attributes.get("memory")) or None,
+        requested_mib=requested_mib,
         submit_s=start_s,
         end_s=end_s,
         id=f"{log} {process} {shard}" if log else None,

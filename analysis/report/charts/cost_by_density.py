@@ -12,6 +12,7 @@ import vl_convert
 from density_study.analysis.capacity.sizing.size import WhatIf
 from density_study.analysis.report.charts.figure import vega_lite
 from density_study.analysis.report.charts.palette import config
+from density_study.cluster.model.plain import one_line
 from density_study.cluster.state.atomic import write_text
 
 LINES = 8  # maximum number of lines; the cheapest host types
@@ -22,7 +23,7 @@ def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
     q95."""
     drawn = [
         {
-            "series": f"{row.host_type}, {row.disk_types}",
+            "series": one_line(f"{row.host_type}, {row.disk_types}"),
             "density": row.vms_per_host,
             "cost": row.usd_per_genome,
             "low": row.usd_per_genome_low,

@@ -6,13 +6,17 @@ from __future__ import annotations
 import json
 import math
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import altair
 import pytest
 
+from density_study.analysis.capacity.sizing.size import WhatIf
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts import figure
 from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.cost_by_density import write_chart
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Metric
 from tests.support.report_pages import PAGES, Elements, html, panels, resolve
@@ -172,6 +176,20 @@ def test_no_separator_of_lines_in_a_name_stops_a_drawing() -> None:
     )
     drawn = answer(View(summary.model_copy(update={"test_cases": test_cases})))
     assert drawn is not None and "<svg" in drawn.panels[0].svg
+
+
+def test_names_of_a_catalogue_stop_no_drawing_of_costs(tmp_path: Path) -> None:
+    rows = [
+        WhatIf.model_construct(
+            host_type="a", disk_types="fl\u2028a\x1bsh</text>", vms_per_host=vms, usd_per_genome=vms,
+            usd_per_genome_low=0.5, usd_per_genome_high=2.0,
+        )
+        for vms in (1, 2)
+    ]  # fmt: skip
+    write_chart(rows, tmp_path / "cost.svg")
+    assert any(
+        "fl?a?sh</text>" in str(one.text) for one in ElementTree.parse(tmp_path / "cost.svg").iter()
+    )
 
 
 def test_charts_are_visible_before_any_script_runs() -> None:

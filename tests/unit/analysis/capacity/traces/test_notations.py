@@ -244,9 +244,10 @@ def test_attempts_of_cromwell_scatters_sub_workflows_and_cache_hits(tmp_path: Pa
         (SACCT + "1|a|COMPLETED|01:00:00|4|1|1|03:30:00|16G||2026-01-01T00:00:00|2026-01-01T0", "cut"),
         ("s\th:m:s\tmax_rss\tcpu_time\n10.500\t2:55:00\t1.5\t3.25\n", "10.500 s are not 2:55:00"),
         ("s\th:m:s\tmax_rss\tcpu_time\n90.5\t1 day, 1:01:30\t1.5\t3.25\n", "90.5 s are not 1 day"),
+        (cromwell(**{"w.a": [call("00:00", "01:00", runtimeAttributes={"memory": "2"})]}), "'2' is less"),
     ],
 )  # fmt: skip
-def test_a_line_that_is_cut_off_or_contradicts_itself_is_refused(
+def test_a_value_that_is_cut_off_or_cannot_be_is_refused(
     tmp_path: Path, text: str, why: str
 ) -> None:
     (tmp_path / "record").write_text(text)
