@@ -12,8 +12,7 @@ from density_study.cluster.state.journal import run_folders
 from density_study.workloads.record.record import MAX_MANIFEST_BYTES
 from density_study.workloads.tables.storage import is_local
 
-_OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml",
-    "analysis.lock")  # fmt: skip
+_OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml", "analysis.lock")
 _BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")
 
 

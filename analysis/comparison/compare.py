@@ -230,7 +230,7 @@ def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:
         among=number.entry.topology,
         family=number.family,
         unit="run",
-    )  # fmt: skip
+    )
     if judged is None:
         return Change(outcome=outcome, finding=finding)
     ends = sorted(_turned(number, end) for end in (judged.low, judged.high))

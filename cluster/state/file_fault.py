@@ -96,7 +96,7 @@ _WORDS: Mapping[int, _Words] = MappingProxyType(
         ),
         errno.ENAMETOOLONG: lambda _: ("the name is too long.", "name a shorter one."),
     }
-)  # fmt: skip
+)
 
 
 def file_fault(error: BaseException | None) -> StudyError | None:

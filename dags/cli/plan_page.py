@@ -61,7 +61,7 @@ def plan_page(
         _topologies_table(plan),
         Text(""),
         *_steps_lines(plan),
-    )  # fmt: skip
+    )
 
 
 def _questions(questions: Sequence[Outlook]) -> Iterator[RenderableType]:

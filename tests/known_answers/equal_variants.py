@@ -93,6 +93,4 @@ def measure() -> list[Answer]:
     return hardware() + servers()
 
 
-KNOWN = (
-    KnownAnswer("equal-variants", "Do densities differ in nothing but density?", measure),
-)  # fmt: skip
+KNOWN = (KnownAnswer("equal-variants", "Do densities differ in nothing but density?", measure),)

@@ -123,7 +123,7 @@ def _as_if_measured(folder: Path) -> None:
         *("--only", "testdfsio-*", "--only", "ycsb-*"),
         *("--rehearsals", str(folder / "rehearsals")),
         runs=folder / "runs",
-    )  # fmt: skip
+    )
     assert rehearsed.returncode == 0, rehearsed.stdout + rehearsed.stderr
     (made,) = folder.glob("rehearsals/capacity-curve/2*")
     run = made.rename(folder / "runs" / "capacity-curve" / made.name)

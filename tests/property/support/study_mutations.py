@@ -44,7 +44,7 @@ WORDS = (
     *("127.0.0.1", "192.0.2.0/24", "::1", "a" * 70, "Q_", "../x", "0 2 * * 6", "* * * * * *"),
     *("s3://x/y", "qemu:///system", "[0]", "[0, 1, 64]", f"{list(range(1, 60))}"),
     *(f"{list(range(1, 2000))}", f"{list(range(1, 65))}"),
-)  # fmt: skip
+)
 EVIL = (
     *("qemu+ssh://u@h/system?command=touch&no_verify=1", "qemu:///system?socket=/tmp/evil"),
     *("'-oProxyCommand=touch evil'", "'-x'", "'--help'", "'$(touch evil)'", "'`touch evil`'", "'x;evil'"),

@@ -33,10 +33,7 @@ class Crashed:
         self.journal = Journal(self.root / "journal.jsonl")
         self.root.mkdir(parents=True, mode=0o755)
         own_runs.register(self.root)
-        self.journal.write(
-            "run-opened", study=study, run="r1", tag=self.tag,
-            owner=owner.to_json(),
-        )  # fmt: skip
+        self.journal.write("run-opened", study=study, run="r1", tag=self.tag, owner=owner.to_json())
         lease.acquire(self.tag, self.root, owner)
         site = Site(self.root / "builds" / "b1", f"{self.tag}/b1")
         self.journal.write(

@@ -15,9 +15,7 @@ from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.variants import measured_case
 
 SLOW, FAST = (100.0, 101.0, 102.0, 103.0, 104.0), (150.0, 151.0, 152.0, 153.0, 154.0)
-UNKNOWN = {
-    "vms_per_host": None, "regionservers_per_node": None, "disk_type": "unknown",
-}  # fmt: skip
+UNKNOWN = {"vms_per_host": None, "regionservers_per_node": None, "disk_type": "unknown"}
 
 
 def cluster(name: str, rates: tuple[float, ...], **facts: object) -> TestCaseSummary:
@@ -64,7 +62,7 @@ def test_other_versions_forbid_a_claim_about_density_and_none_about_the_clusters
 def test_a_hypothesis_may_compare_clusters_that_differ_in_declared_facts() -> None:
     expect = Expectation.model_validate(
         {"name": "new", "compare": "cluster", "workload": "c", "new_over_old": "> 1.2"}
-    )  # fmt: skip
+    )
     old, new = cluster("old", SLOW, vms_per_host=1), cluster("new", FAST, vms_per_host=4)
     found = findings(Evidence((old, new), 5, Isolation.UNKNOWN), Hypotheses(expect=(expect,)))
     assert {one.verdict for one in found if one.family == "expect-new"} == {"confirmed"}

@@ -65,8 +65,7 @@ def test_an_ended_run_with_leftovers_is_reaped_though_its_owner_lives(
 def test_a_run_reopened_after_its_end_is_live(crashed: Crashed, tmp_path: Path) -> None:
     opening = next(crashed.journal.read())
     crashed.journal.write("run-ended", outcome="failed", message="")
-    crashed.journal.write("run-opened", **{k: opening[k] for k in (
-        "study", "run", "tag", "owner")})  # fmt: skip
+    crashed.journal.write("run-opened", **{k: opening[k] for k in ("study", "run", "tag", "owner")})
     assert reap(tmp_path / "runs") == NOTHING
 
 

@@ -176,7 +176,7 @@ def test_without_the_right_there_is_one_fault_before_anything_starts(
         {"/proc/sys/kernel/numa_balancing": "0\n1"},
         {"/proc/sys/kernel/core_pattern": "x"},
     ],
-)  # fmt: skip
+)
 def test_a_forged_journal_is_refused(tmp_path: Path, former: dict[str, str]) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.intend("quiet-host", "s/r/b1", host="h1", former=former)

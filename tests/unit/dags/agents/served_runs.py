@@ -58,9 +58,7 @@ def explained() -> Summary:
         limit=54321.6, next_station=None, next_limit=None,
         sentence="CPU of h1, used by 97.2581 %, would be full at 54321.6 ops/s.",
     )  # fmt: skip
-    shift = Shift(
-        name="cpu", label="CPU", per_operation=True, ratio=2.3717, low=2.1, high=2.6,
-    )  # fmt: skip
+    shift = Shift(name="cpu", label="CPU", per_operation=True, ratio=2.3717, low=2.1, high=2.6)
     moved = Explanation(
         test_case=case.test_case, first=case.topology, later=summary.test_cases[-1].topology,
         rate=1.8431, moved=(shift,), equal=(), compared=9, sentence="It is 1.8431 times as fast.",

@@ -19,9 +19,8 @@ from tests.support.search_factory import probe_of
 VALID = {"rate": 12_345.0, "rate_unit": "ops/s", "p99_ms": 2.2, "p99_of": "READ, closed-loop",
          "cpu_used_percent": 83.0, "cpu_iowait_percent": 2.0, "verdict": "valid"}  # fmt: skip
 SEEN = Progress(
-    study="s", run="r", state="running", elapsed_s=0.0, remaining_s=60.0, total=9,
-    ended=(),
-)  # fmt: skip
+    study="s", run="r", state="running", elapsed_s=0.0, remaining_s=60.0, total=9, ended=()
+)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_the_findings_of_a_report_the_highest_score_first() -> None:
     assert list(found_in(REPORT)) == [
         ("a.jfr", 81.0, "Java Blocking: Threads were blocked."),
         ("a.jfr", 40.2, "GC Pressure: 1.6 % in collections"),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_is_no_report_is_an_error() -> None:

@@ -34,9 +34,7 @@ def plan(spec: Study) -> Plan:
 def acts(found: Plan, build: str) -> list[str]:
     """In their order."""
     trials = (step.test_case for step in found.trials if build in step.build)
-    return [
-        str(one.fault.act) for one in trials if isinstance(one, YcsbTestCase) and one.fault
-    ]  # fmt: skip
+    return [str(one.fault.act) for one in trials if isinstance(one, YcsbTestCase) and one.fault]
 
 
 def test_acts_that_differ_in_their_rate_alone_are_two() -> None:

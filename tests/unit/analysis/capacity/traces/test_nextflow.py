@@ -21,7 +21,7 @@ TRACE = (
     "3\taa/3\t13\tWGS:SORT_BAM (s1)\tFAILED\t1\t2026-01-01 02:20:00.000\t5s\t1s\t10.0%\t-\t-\t-\t-\n"
     "4\taa/4\t14\tWGS:SORT_BAM (s1)\tCOMPLETED\t0\t2026-01-01 02:21:00.000\t31m\t30m\t150.0%\t14 GB\t15 GB\t90 GB\t90 GB\n"
     "5\taa/5\t15\tWGS:SORT_BAM (s2)\tCACHED\t0\t2026-01-01 02:21:00.000\t31m\t1800000\t150.0%\t14 GB\t15 GB\t-\t90 GB\n"
-)  # fmt: skip
+)
 
 
 def profile_from(folder: Path, text: str, genomes: int = 1) -> Profile:
