@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-
-def fifo(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
+from tests.support.hostile import files
 
 
-def link(to: str) -> Callable[[Path], None]:
+def _instead(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Something else in the place of the file."""
+
     def change(path: Path) -> None:
         path.unlink()
-        path.symlink_to(to)
+        make(path)
 
     return change
-
-
-def _text(text: str | bytes) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(text.encode() if isinstance(text, str) else text) and None
-
-
-def _folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def endless(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(2**40)
 
 
 def _number(value: Any) -> Callable[[Path], None]:
@@ -54,21 +38,9 @@ def _number(value: Any) -> Callable[[Path], None]:
 
 
 HOSTILE: dict[str, Callable[[Path], None]] = {
-    "fifo": fifo,
-    "zero": link("/dev/zero"),
-    "link": link("/etc/passwd"),
-    "link to itself": link("summary.json"),
-    "folder": _folder,
-    "endless": endless,
-    "deep": _text("[" * 200_000),
-    "deep object": _text('{"format":' * 50_000),
-    "no object": _text("1"),
-    "null": _text("null"),
-    "text": _text('"x"'),
-    "list": _text("[1, 2]"),
-    "empty": _text(""),
-    "no UTF-8": _text(b"\xff\xfe{"),
-    "huge number": _text('{"format": ' + "9" * 5000 + "}"),
+    **{name: _instead(make) for name, make in files.HOSTILE.items()},
+    "link to itself": _instead(files.link("summary.json")),
+    "huge number": _instead(files.text(b'{"format": ' + b"9" * 5000 + b"}")),
     "infinite": _number(float("inf")),
     "negative": _number(-1.0),
     "zero rates": _number(0.0),

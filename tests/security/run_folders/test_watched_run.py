@@ -9,35 +9,23 @@ from pathlib import Path
 import pytest
 
 from density_study.dags.run_status.live import nodes_cpu, sample
-from tests.security.outputs.damages import endless
+from tests.support.hostile.files import HOSTILE, link
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 
 
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
+WAYS: dict[str, Callable[[Path], object]] = {
+    **{name: HOSTILE[name] for name in ("pipe", "device", "link", "endless", "folder")},
+    "link to itself": link("x.err"),
+}
 
 
-def link(to: str) -> Callable[[Path], None]:
-    return lambda path: path.symlink_to(to)
-
-
-def folder(path: Path) -> None:
-    path.mkdir()
-
-
-HOSTILE: dict[str, Callable[[Path], None]] = {
-    "pipe": pipe, "device": link("/dev/zero"), "file of others": link("/etc/passwd"),
-    "link to itself": link("x.err"), "endless": endless, "folder": folder,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("name", ["raw/x.err", "monitor/x.dool.csv", "monitor/x.nodecpu.csv"])
 def test_what_is_no_plain_file_shows_nothing(name: str, how: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True)
-    HOSTILE[how](path)
+    WAYS[how](path)
     now = os.lstat(path).st_mtime
     seen = sample(tmp_path, now, "raw", 1.0)
     assert seen.ops_s is None and seen.cpu_used_percent is None
