@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from density_study.workloads.imports import recognise as recognising
 from density_study.workloads.imports.draft_map import draft_map
 from density_study.workloads.imports.recognise import recognise, recognise_all
 from tests.support.dool_texts import SAMPLES
+from tests.support.hostile.files import HOSTILE
 from tests.support.records.ycsb_0_12 import SUMMARY
 
 NAMES = (
@@ -91,12 +91,7 @@ def test_a_name_with_signs_of_a_pattern_is_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ("pipe", "link", "device"))
 def test_only_plain_files_are_read(tmp_path: Path, kind: str) -> None:
-    made = {
-        "pipe": lambda path: os.mkfifo(path),
-        "link": lambda path: path.symlink_to("/etc/passwd"),
-        "device": lambda path: path.symlink_to("/dev/zero"),
-    }
-    made[kind](tmp_path / "f")
+    HOSTILE[kind](tmp_path / "f")
     assert recognise_all(tmp_path) == {}
     assert "f" in str(recognise(tmp_path, "f").refused[0])
 

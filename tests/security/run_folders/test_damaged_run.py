@@ -19,6 +19,7 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.tags import TAG
 from density_study.workloads.execution.run_facts import facts_of_runs
 from tests.security.run_folders.crafted import build, craft, study
+from tests.support.hostile.files import HOSTILE
 
 WHOLE = '{"format": 1, "t": 1.0, "event": "x"}\n'
 BAD_LINES = {
@@ -78,12 +79,8 @@ def no_journal(root: Path, make: Callable[[Path], object]) -> None:
 
 
 UNREADABLE: dict[str, Callable[[Path], object]] = {
-    "pipe": os.mkfifo,
-    "device": lambda path: path.symlink_to("/dev/zero"),
-    "folder": lambda path: path.mkdir(),
-    "link": lambda path: path.symlink_to("/etc/passwd"),
+    **{name: HOSTILE[name] for name in ("pipe", "device", "folder", "link", "deep")},
     "lines": lambda path: path.write_text("1\n[]\n"),
-    "deep": lambda path: path.write_text("[" * 100_000),
 }
 
 
