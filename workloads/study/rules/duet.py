@@ -45,6 +45,12 @@ def check_duet(study: StudyKeys) -> None:
             "pairs with and without monitors run on one cluster; measure them in a study without duet",
             *("monitor", "overhead_trials"),
         )
+    if study.factors.network is not None:
+        raise FaultyKeyError(
+            "both clusters of a duet would change and put back the network of the same hosts; remove it, or "
+            "the key duet",
+            *("factors", "network"),
+        )
     if 2 * study.monitor.period > study.duet:
         raise FaultyKeyError(
             f"a turn of {study.duet:g} s may have no whole sample of {study.monitor.period:g} s; make turns "

@@ -22,6 +22,15 @@ from tests.support.drafts import host
 from tests.support.made_runs.fake_cluster import DUET
 
 SIX = f"{DUET}repetitions: 6\n"
+MORE = (
+    "{name: h2, address: 192.0.2.2, cores: 2, memory: 6 GiB, disks: [{path: /d, disk_type: flash}]}"
+)
+ON_HOSTS = {
+    "provider__local": "provider: physical\nssh: {user: study}",
+    "hosts:\n": f"hosts:\n  - {MORE}\n",
+    "127.0.0.1": "192.0.2.1",
+    "path__auto, disk_type__auto": "path: /d, disk_type: flash",
+}
 
 
 def study(**replaced: str) -> Study:
@@ -55,6 +64,7 @@ def plan(of: Study, *disk_types: DiskType) -> Plan:
         ({"duet__4 s": "duet: 61 s"}, "slow phases"),
         ({"duet__4 s": "duet: 4 s\nmonitor: {overhead_trials: 1}"}, "without duet"),
         ({"duet__4 s": "duet: 4 s\nmonitor: {period: 3 s}"}, "no whole sample"),
+        ({**ON_HOSTS, "vms_per_host__[1]": "vms_per_host: [0]\n  network: [{mtu: 1400}]"}, "put back"),
         ({"provider__local": "provider: container"}, "needs provider local or physical"),
     ],
 )  # fmt: skip
