@@ -92,7 +92,7 @@ def test_equivalent_notations_give_the_same_result(tmp_path: Path, changed: obje
 )
 def test_an_invalid_line_is_named_with_its_position(tmp_path: Path, bad: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        check(tmp_path, "\n".join([*lines(), bad]))
+        check(tmp_path, "\n".join([*lines(), bad, ""]))
     assert message in str(caught.value)
     assert "points.csv" in caught.value.where
     assert caught.value.remedy
