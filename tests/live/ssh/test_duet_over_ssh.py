@@ -28,7 +28,7 @@ factors:
     uncached: {hbase-site: {hfile.block.cache.size: 0}}
 stack: {replication: 1, jit: c1}
 workloads:
-  - ycsb: {records: [5_000], mixes: [c], threads: [4], duration: 12 s, warm_up: 2 s, warm_up_client: off,
+  - ycsb: {records: [5_000], mixes: [c], threads: [4], duration: 12 s, warm_up: 2 s, warm_up_client: 3 s,
            warm_up_daemons: off}
 duet: 3 s
 questions: []
@@ -58,6 +58,9 @@ def test_two_clusters_share_hosts_over_ssh(hosts: Hosts, tmp_path: Path) -> None
         assert (first.state, second.state) == ("complete", "complete")
         assert first.turns and second.turns
         assert sum(end - begin for begin, end in first.turns.own) == pytest.approx(12, abs=0.1)
+        for one in (first, second):  # the warm-up of the clients is before their turns
+            assert one.window is not None
+            assert one.window.end_epoch_s - one.window.start_epoch_s == pytest.approx(15, abs=0.1)
         assert {monitor.host for monitor in first.monitors} == set(hosts.names)
         for name in hosts.names:
             assert left_on(hosts, name) == [], name
