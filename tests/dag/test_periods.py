@@ -27,6 +27,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     (folder / "studies" / "nightly.yaml").write_text(every_minute)
     write_history(folder / "runs" / "nightly")
     with started(folder) as web:
+        wait_until(lambda: DAG in web.dags(), 300, "the DAG is read")
         yield web
 
 
