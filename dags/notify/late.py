@@ -12,7 +12,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
-from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]  # missing in its stub
+# missing in its stub
+from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
 
 LATE = 2.0
 """A run is late after this many times its estimate. The estimate knows nothing of a busy machine."""

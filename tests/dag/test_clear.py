@@ -10,7 +10,7 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import closed_records, earlier_attempts
 from tests.dag.backend import expected_order, order
-from tests.dag.web import Study, Web
+from tests.dag.web import Study, Web, task_id
 
 pytestmark = [pytest.mark.dag, pytest.mark.slow]
 FIRST, SECOND = "b1-v1-flash", "b1-v2-flash"
@@ -20,10 +20,6 @@ NAMES = ("one", "plain", "group", "whole", "early", "while", "analysis")
 
 def trials(run: Run, build: str) -> list[Step]:
     return [step for step in run.plan.trials if step.build == build]
-
-
-def task(step: Step) -> str:
-    return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
 
 
 def acts_since(run: Run, before: list[str]) -> list[str]:
@@ -42,7 +38,7 @@ def test_clear_on_a_trial_measures_it_again_and_nothing_else(web: Web) -> None:
     run = study.run
     before, measured = order(run.root), study.states(run_id)
     again = trials(run, FIRST)[1]
-    study.clear(run_id, task(again))
+    study.clear(run_id, task_id(again))
     assert study.wait_over(run_id) == "success"
     assert study.folders() == [run.root]
     acts = [f"up {FIRST}", again.label, f"down {FIRST}", *STAGE_NAMES]
@@ -57,7 +53,7 @@ def test_clear_on_a_trial_measures_it_again_and_nothing_else(web: Web) -> None:
     assert status_of(run).state == "ok"
     # once more, and this attempt fails: the newest counts
     study.break_down(**{again.label: "fail"})
-    study.clear(run_id, task(again))
+    study.clear(run_id, task_id(again))
     assert study.wait_over(run_id) == "failed"
     assert attempts(run) == {str(again.trial): 2}
     assert closed_records(run.records)[str(again.trial)].state == "failed"
@@ -70,7 +66,7 @@ def test_without_downstream_the_run_is_analysed_again_too(web: Web) -> None:
     run = study.run
     before = order(run.root)
     one, other = trials(run, FIRST)[0], trials(run, SECOND)[1]
-    study.clear(run_id, task(one), task(other), down=False)
+    study.clear(run_id, task_id(one), task_id(other), down=False)
     assert study.wait_over(run_id) == "success"
     acts = acts_since(run, before)
     assert {act for act in acts if act.startswith("trial")} == {one.label, other.label}
@@ -123,7 +119,7 @@ def test_clear_on_a_trial_while_another_build_is_measured_waits_for_its_turn(web
     run_id = study.trigger()
     study.reaches(TRIAL)
     again = trials(study.run, FIRST)[0]
-    study.clear(run_id, task(again), down=False)
+    study.clear(run_id, task_id(again), down=False)
     assert study.wait_over(run_id) == "success"
     acts = order(study.run.root)
     second = acts.index(f"up {FIRST}", acts.index(TRIAL))

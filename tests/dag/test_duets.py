@@ -12,7 +12,7 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import earlier_attempts
 from tests.dag.backend import DUET, expected_order, order
-from tests.dag.web import Study, Web, started
+from tests.dag.web import Study, Web, started, task_id
 
 pytestmark = [pytest.mark.dag, pytest.mark.slow]
 NAMES = ("cleared", "stopped")
@@ -34,10 +34,6 @@ def pair(run: Run) -> tuple[Step, Step]:
     return partner, last
 
 
-def task(step: Step) -> str:
-    return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
-
-
 def test_clear_on_one_trial_measures_its_pair_again_and_builds_both_clusters(web: Web) -> None:
     study = Study(web, "cleared")
     run_id = study.completes()
@@ -46,7 +42,7 @@ def test_clear_on_one_trial_measures_its_pair_again_and_builds_both_clusters(web
     first, second = pair(run)
     for number, chosen in enumerate((second, first), 1):
         before = order(run.root)
-        study.clear(run_id, task(chosen))
+        study.clear(run_id, task_id(chosen))
         assert study.wait_over(run_id) == "success"
         acts = order(run.root)[len(before) :]
         builds = [step.build for step in run.plan.steps if step.repetition == second.repetition]

@@ -12,7 +12,7 @@ from density_study.cluster.state.tags import tagged
 from density_study.dags.run_status.status import status_of
 from density_study.workloads.record.record import closed_records
 from tests.dag.backend import order, wait_until
-from tests.dag.web import Study, Web
+from tests.dag.web import Study, Web, task_id
 from tests.support.receivers import Hook
 
 pytestmark = pytest.mark.dag
@@ -41,7 +41,7 @@ def measuring(web: Web, request: pytest.FixtureRequest) -> tuple[Study, str]:
 
 def task_of_trial(study: Study) -> str:
     step = next(step for step in study.run.plan.trials if step.label == TRIAL)
-    return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
+    return task_id(step)
 
 
 @pytest.mark.slow

@@ -17,7 +17,9 @@ import psutil
 import requests
 
 from density_study.dags.airflow_home.home import project_root
+from density_study.dags.stages.task_names import build_group, trial_task
 from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.planning.plan import Step
 from tests.dag.backend import SMALL, break_down, end_clients, most_standing, wait_until
 from tests.dag.furnished import furnish
 
@@ -223,6 +225,11 @@ class Study:
 
     def nothing_stands(self) -> bool:
         return not list(self.runs.glob("*/builds/*/standing"))
+
+
+def task_id(step: Step) -> str:
+    """The task of a trial."""
+    return f"{build_group(step.build)}.{trial_task(step.build, str(step.trial))}"
 
 
 def named(text: str, name: str) -> str:

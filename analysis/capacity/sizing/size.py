@@ -132,7 +132,8 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
     beyond = list(dict.fromkeys(_beyond(one, search) for one in without))[:SHOWN_REASONS]
     steps = [search.steps[reason] for reason in reasons if reason in search.steps]
-    steps += [SPLIT, MEASURE] * bool(beyond)
+    if beyond:
+        steps += [SPLIT, MEASURE]
     question = search.demand.question
     return Excuse(
         created=utc_now(),

@@ -7,7 +7,7 @@ where the backend records it. Sizes are of 1024, as Cromwell passes them to the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import (
@@ -120,11 +120,19 @@ def _run_s(call: Mapping[str, Any]) -> float | None:
     events = call.get("executionEvents") or []
     for wanted in (CONTAINER, VM, JOB):
         found = [e for e in events if str(e.get("description")).lower().startswith(wanted)]
-        starts = {s: at for e in found if (s := epoch_s(at := e.get("startTime"))) is not None}
-        ends = {s: at for e in found if (s := epoch_s(at := e.get("endTime"))) is not None}
+        starts, ends = (
+            _by_epoch(event.get(key) for event in found) for key in ("startTime", "endTime")
+        )
         if starts and ends:
-            return between_s(starts[min(starts)], ends[max(ends)])
+            return between_s(starts[0], ends[-1])
     return between_s(call.get("start"), call.get("end"))
+
+
+def _by_epoch(times: Iterable[object]) -> list[object]:
+    """Those that are times, the earliest first."""
+    return sorted(
+        (at for at in times if epoch_s(at) is not None), key=lambda at: epoch_s(at) or 0.0
+    )
 
 
 def _paths(value: object) -> Iterator[str]:
