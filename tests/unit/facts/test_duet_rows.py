@@ -67,6 +67,7 @@ def test_the_rate_is_that_of_its_own_turns_and_does_not_drift(intervals: pa.Tabl
     assert rate(found) == pytest.approx(RATE, rel=0.02)
     assert drift(found) == pytest.approx(1.0, abs=0.03)
     assert found["counted"].sum() == 24 * RATE - 30  # those of the interval that began before
+    assert (found["length_s"] >= 0).all()  # also of those that began after its last turn
 
 
 def test_each_second_of_its_time_has_its_operations(intervals: pa.Table) -> None:

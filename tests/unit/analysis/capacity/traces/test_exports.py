@@ -189,7 +189,11 @@ def test_a_call_of_cromwell_on_googles_batch_takes_the_time_of_its_vm(tmp_path: 
                "endTime": "2026-01-01T06:00:00Z"}  # fmt: skip
     call = {"executionStatus": "Done", "shardIndex": -1, "start": "2026-01-01T00:00:00Z",
             "end": "2026-01-01T06:00:00Z", "runtimeAttributes": {"cpu": "4", "memory": "8 GB"}}  # fmt: skip
-    for found, expected in (([*events, running], 8.0), ([running], 24.0)):
+    halves = [
+        running | {"startTime": "2026-01-01T03:00:00Z"},
+        running | {"endTime": "2026-01-01T03:00:00Z"},
+    ]
+    for found, expected in (([*events, running], 8.0), ([running], 24.0), (halves, 24.0)):
         text = json.dumps(
             {"submittedFiles": {}, "calls": {"w.a": [{**call, "executionEvents": found}]}}
         )
