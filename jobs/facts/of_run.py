@@ -3,26 +3,32 @@ tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
+from uuid import uuid4
 
-import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from density_study.jobs.facts.of_trials import FACTS, facts_of_trials
 from density_study.jobs.spark.run_tables import describe
 from density_study.workloads import tables
+from density_study.workloads.base.rows import Row
 from density_study.workloads.monitors.facts.canary import apart
-from density_study.workloads.tables import Table
-from density_study.workloads.tables.storage import file_sizes
+from density_study.workloads.tables.storage import file_sizes, place, remove
 from density_study.workloads.tables.store import (
+    STAGING,
     dataset,
+    ordered,
     read_arrow,
+    replace,
     require,
     table_path,
-    write_arrow,
+    take_parts,
+    write_parquet,
     write_rows,
 )
 from density_study.workloads.testdfsio.facts import access_spreads
@@ -48,26 +54,32 @@ def write_facts(session: Session, run_root: Path) -> None:
     """
     require(run_root, tables.TRIALS)
     trials = dataset(run_root, tables.TRIALS).to_table().to_pylist()
-    parts = list(_parts(session, run_root, [row["trial"] for row in trials]))
-    found = {table: pa.concat_tables(part[table] for part in parts) for table in FACTS}
-    checks = found.pop(tables.CHECKS).to_pylist()
-    spreads = access_spreads(trials, _per_stream(found[tables.METRICS]))
+    staging = run_root / "tables" / STAGING
+    remove(staging)
+    staging.mkdir(parents=True)
+    parts = _parts(session, run_root, [row["trial"] for row in trials], str(staging))
+    found = {table: [place(part[table.name]) for part in parts] for table in FACTS}
+    checks = [row for part in found.pop(tables.CHECKS) for row in _rows(part)]
+    for table, files in found.items():
+        replace(run_root, table, partial(take_parts, files))
+    remove(staging)
+    spreads = access_spreads(trials, _per_stream(run_root))
     machines = apart(read_arrow(run_root, tables.MACHINE_SPEED).to_pylist())
     rows = [
         {**row, **machines.get(row["trial"], {}), "access_spread": spreads.get(row["trial"])}
         for row in checks
     ]
     write_rows(run_root, tables.CHECKS, rows)
-    for table, whole in found.items():
-        write_arrow(run_root, table, whole)
 
 
 def _parts(
-    session: Session, run_root: Path, trials: Sequence[str]
-) -> Iterable[dict[Table, pa.Table]]:
+    session: Session, run_root: Path, trials: Sequence[str], staging: str
+) -> Sequence[dict[str, str]]:
+    """In the order of trials, a Parquet file of each table's rows."""
+    task = partial(_part, str(run_root), staging)
     size = sum(sum(file_sizes(table_path(run_root, table)).values()) for table in READ)
     if size < SMALL_BYTES:
-        return [facts_of_trials(str(run_root), trials)]
+        return [task(trials)]
     spark = session()
     describe(spark, f"compute the facts of {len(trials)} trials of {run_root.name}")
     context = spark.sparkContext
@@ -75,28 +87,28 @@ def _parts(
     groups = [
         trials[len(trials) * n // tasks : len(trials) * (n + 1) // tasks] for n in range(tasks)
     ]
-    task = partial(_packed, str(run_root))
-    found: list[dict[Table, bytes]] = context.parallelize(groups, tasks).map(task).collect()
-    return [
-        {table: pa.ipc.open_stream(part).read_all() for table, part in one.items()} for one in found
-    ]
+    found: Sequence[dict[str, str]] = context.parallelize(groups, tasks).map(task).collect()
+    return found
 
 
-def _packed(run_root: str, trials: Sequence[str]) -> dict[Table, bytes]:
-    """The facts, compressed to a quarter: Spark's driver holds the results of all tasks at once."""
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    packed: dict[Table, bytes] = {}
+def _part(run_root: str, staging: str, trials: Sequence[str]) -> dict[str, str]:
+    """Returns paths, not rows: those of all tasks would not fit in the memory of Spark's driver."""
+    attempt = f"{staging}/{uuid4().hex}"  # its own folder, because a task may run twice
+    place(attempt).mkdir(parents=True)
+    written = {}
     for table, rows in facts_of_trials(run_root, trials).items():
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, rows.schema, options=options) as stream:
-            stream.write_table(rows)
-        packed[table] = sink.getvalue().to_pybytes()
-    return packed
+        written[table.name] = f"{attempt}/{table.name}.parquet"
+        write_parquet(ordered(table, rows), place(written[table.name]))
+    return written
 
 
-def _per_stream(metrics: pa.Table) -> dict[str, float | None]:
-    return {
-        row["trial"]: row["value"]
-        for row in metrics.select(["trial", "name", "value"]).to_pylist()
-        if row["name"] == "throughput_per_stream"
-    }
+def _rows(part: Path) -> list[Row]:
+    with part.open("rb") as source:
+        rows: list[Row] = pq.read_table(source).to_pylist()
+    return rows
+
+
+def _per_stream(run_root: Path) -> dict[str, float | None]:
+    named = pc.field("name") == "throughput_per_stream"
+    rows = dataset(run_root, tables.METRICS).to_table(["trial", "value"], filter=named)
+    return dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -38,20 +37,20 @@ from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.storage import place, remove
 from density_study.workloads.tables.store import (
+    STAGING,
     dataset,
     replace,
     table_path,
+    take_parts,
     write_parquet,
     write_rows,
 )
 
 log = logging.getLogger(__name__)
 
-STAGING = ".staging"
 # As in Spark's own readers. Memory does not depend on it, because rows are written as they are read.
 BYTES_PER_TASK = 2**27
 MIN_BYTES_PER_TASK = 2**21
-_RENAMES_AT_ONCE = 16
 # Minimum, so that no core waits long for the last task of another; a task takes 20 to 40 ms to start.
 TASKS_PER_CORE = 2
 # Less data is parsed in this process, because starting an executor's Python takes longer.
@@ -139,10 +138,7 @@ def _fill(
     run_root: Path, table: Table, parts: Sequence[Path], kept: Set[str], folder: Path
 ) -> None:
     """Fill the table's new folder with the written files and the rows kept from the old folder."""
-    folder.mkdir(parents=True)
-    names = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
-    with ThreadPoolExecutor(_RENAMES_AT_ONCE) as pool:
-        list(pool.map(lambda part, name: part.rename(name), parts, names))
+    take_parts(parts, folder)
     rows = _kept_rows(run_root, table, kept) if kept else None
     if rows is not None:
         with (folder / "part-kept.parquet").open("wb") as sink, writer_of(table, sink) as writer:

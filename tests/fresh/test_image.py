@@ -72,7 +72,16 @@ def folder_of(script: subprocess.Popen[str]) -> Path:
     """Where it works: the process that it starts has the folder's name in its command line."""
 
     def named() -> str:
-        lines = (child.cmdline() for child in psutil.Process(script.pid).children())
-        return next((line[line.index("--inside") + 1] for line in lines if "--inside" in line), "")
+        children = psutil.Process(script.pid).children()
+        lines = (of_child for child in children if "--inside" in (of_child := words_of(child)))
+        return next((line[line.index("--inside") + 1] for line in lines), "")
 
     return Path(wait_until(named, 10, "the script has a folder"))
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """Its command line; none if it has ended, as those do that only make the folder."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -22,6 +23,10 @@ from density_study.workloads.tables.storage import arrow_source, is_local, remov
 
 if TYPE_CHECKING:  # executors load this module, and have no pandas
     import pandas as pd
+
+STAGING = ".staging"
+"""Folder beside the tables, where tasks write their parts."""
+_RENAMES_AT_ONCE = 16
 
 
 def table_path(run_root: Path, table: Table) -> Path:
@@ -59,6 +64,14 @@ def replace(run_root: Path, table: Table, write: Callable[[Path], None]) -> None
     aside.rename(path)
     with suppress(OSError):  # the table is there; the next writing removes what is left of the old
         remove(before)
+
+
+def take_parts(parts: Sequence[Path], folder: Path) -> None:
+    """Make files that tasks wrote elsewhere the files of a table's new folder, in this order."""
+    folder.mkdir(parents=True)
+    names = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
+    with ThreadPoolExecutor(_RENAMES_AT_ONCE) as pool:
+        list(pool.map(lambda part, name: part.rename(name), parts, names))
 
 
 def dataset(run_root: Path, table: Table) -> ds.Dataset:
@@ -119,13 +132,18 @@ def write_parquet(rows: pa.Table, path: Path) -> None:
         pq.write_table(rows, sink)
 
 
+def ordered(table: Table, rows: pa.Table) -> pa.Table:
+    """Rows with the table's types, in the order of its key."""
+    typed = rows.cast(arrow_schema(table))
+    return typed.sort_by([(name, "ascending") for name in table.key])
+
+
 def write_arrow(run_root: Path, table: Table, rows: pa.Table) -> None:
     """Write a small table, rows in the order of its key."""
-    typed = rows.cast(arrow_schema(table))
-    ordered = typed.sort_by([(name, "ascending") for name in table.key])
+    rows = ordered(table, rows)
 
     def write(folder: Path) -> None:
         folder.mkdir()
-        write_parquet(ordered, folder / "part-0.parquet")
+        write_parquet(rows, folder / "part-0.parquet")
 
     replace(run_root, table, write)

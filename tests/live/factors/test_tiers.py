@@ -15,6 +15,7 @@ from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.state.runtime import VARIABLE
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.execution.block_caches import caches_between, read_caches
 from density_study.workloads.record.manifest import Manifest
@@ -22,7 +23,7 @@ from density_study.workloads.record.record import closed_records
 from density_study.workloads.rows.raw.manifest_rows import cache_row
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.factors.one_build import built, variant
-from tests.live.support.command import left_of, study_run, wait_for
+from tests.live.support.command import environment, left_of, study_run, wait_for
 from tests.support.repeating import repeating
 from tests.support.topologies import with_variant
 
@@ -59,7 +60,9 @@ def with_cache(folder: Path, cache: BlockCache) -> Topology:
 def declaring(cluster: Cluster, cache: BlockCache | None) -> Cluster:
     """The same daemons, of which the variant says something else."""
     configuration = Configuration(block_cache=cache)
-    return replace(cluster, topology=with_variant(cluster.topology, configuration=configuration))
+    levels = {"tier": configuration.engine}
+    topology = with_variant(cluster.topology, configuration=configuration, levels=levels)
+    return replace(cluster, topology=topology)
 
 
 def verdict(caches: CacheUse) -> Judgement:
@@ -123,8 +126,11 @@ def watched(runs: Path) -> Iterator[list[float]]:
 
 
 @pytest.mark.parametrize("records", [FITS, EXCEEDS])
-def test_hits_follow_the_size_of_the_working_set(tmp_path: Path, records: int) -> None:
+def test_hits_follow_the_size_of_the_working_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: int
+) -> None:
     spec, runs = tmp_path / "study.yaml", tmp_path / "runs"
+    monkeypatch.setenv(VARIABLE, environment(runs)[VARIABLE])  # there is the door to its network
     spec.write_text(SPEC.replace("RECORDS", str(records)))
     with study_run(runs, spec=spec) as child, watched(runs) as used:
         run = wait_for(runs, lambda entry: entry.get("state") == "closed", 600)
