@@ -13,8 +13,9 @@ import gzip
 import hashlib
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import StudyError
@@ -64,12 +65,20 @@ def _recorded(stack: Stack) -> Path:
 def _ensure(stack: Stack, java: Java, name: str) -> None:
     made_from = f"{java.home} {java.version} {stack.jars_sha256} ".encode()
     key = hashlib.sha256(made_from + _recorded(stack).read_bytes()).hexdigest()
-    archive, kept = stack.home / name, (stack.home / name).with_suffix(".key")
+    ensure_archive(stack.home / name, key, partial(_make, stack, java))
+
+
+def ensure_archive(archive: Path, key: str, make: Callable[[Path], None]) -> None:
+    """Let `make` write the archive, unless there is one of the same key: what it was made from."""
+    kept = archive.with_suffix(".key")
     if _is_there(archive, kept, key):
         return
-    with atomic.locked(stack.home / ".classes.lock"):
+    with atomic.locked(archive.with_name(".classes.lock")):
         if not _is_there(archive, kept, key):
-            _make(stack, java, archive)
+            for left in atomic.left_aside(archive.parent, archive.name):
+                left.unlink(missing_ok=True)
+            with atomic.replacing(archive) as aside:
+                make(aside)
             atomic.write_text(kept, key)
 
 
@@ -83,14 +92,11 @@ def _is_there(archive: Path, kept: Path, key: str) -> bool:
 def _make(stack: Stack, java: Java, archive: Path) -> None:
     listed = stack.home / f".classes.{os.getpid()}.txt"
     jars = ":".join(classpath(stack)[:-1])
-    for left in atomic.left_aside(stack.home, archive.name):
-        left.unlink(missing_ok=True)
     try:
         listed.write_text(class_list(stack))
-        with atomic.replacing(archive) as aside:
-            files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={aside}")
-            _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
-            _java(stack, java, "-Xshare:on", files[1], "-cp", jars, "-version")  # the JVM takes it
+        files = (f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={archive}")
+        _java(stack, java, _HEAP, "-Xshare:dump", *files, "-cp", jars)
+        _java(stack, java, "-Xshare:on", files[1], "-cp", jars, "-version")  # the JVM takes it
     finally:
         listed.unlink(missing_ok=True)
 

@@ -53,6 +53,8 @@ class Engine:
         return self.options.get("spark.master") == "yarn"
 
 
+ARCHIVE = Path(pyspark.__file__).with_name("classes.jsa")
+"""Beside the jars that it is bound to, like the archives of the other stacks. `study setup` makes it."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ERROR = re.compile(r"(Caused by: )?[\w.]+(Error|Exception)\b")
 _QUIET = Path(__file__).with_name("log4j2.properties")
@@ -142,6 +144,11 @@ def use(engine: Engine) -> None:
     _engine = engine
 
 
+def archiving_to(archive: Path) -> None:
+    """Let the session's JVM write the classes that it loaded to `archive` when it ends."""
+    use(Engine({_JAVA_OPTIONS: f"-XX:ArchiveClassesAtExit={archive}"}))
+
+
 def stop() -> None:
     """Stop the session of this process, if there is one."""
     with _STARTING:
@@ -219,7 +226,10 @@ def _start(engine: Engine) -> SparkContext:
     }
     options = _OPTIONS | places | dict(engine.options)
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
-    java_options = (*_JVM, f"-Djava.io.tmpdir={own}", options.get(_JAVA_OPTIONS, ""))
+    archived = (
+        (f"-XX:SharedArchiveFile={ARCHIVE}",) if ARCHIVE.exists() and is_plain(ARCHIVE) else ()
+    )
+    java_options = (*_JVM, *archived, f"-Djava.io.tmpdir={own}", options.get(_JAVA_OPTIONS, ""))
     conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
     with tempfile.TemporaryFile() as stderr:
         try:
