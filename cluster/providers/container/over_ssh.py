@@ -13,7 +13,7 @@ from typing import Any
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
-from density_study.cluster.model.errors import InputError, StudyError, do_all
+from density_study.cluster.model.errors import InputError, StudyError, do_all, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
@@ -76,13 +76,15 @@ class ContainerOverSshProvider(PhysicalProvider):
         python = transport.python(topology.nodes[0])
         names = {node.address: node.name for node in topology.nodes}
         by_name = {host.name: host for host in topology.hosts}
-        for host, target in build.hosts.items():
-            maker = Maker(
-                site, journal, _on(target), facts[host], python, topology.variant.network, host=host
-            )
+
+        def make(host: str) -> None:
+            on, network = _on(build.hosts[host]), topology.variant.network
+            maker = Maker(site, journal, on, facts[host], python, network, host=host)
             here = [one for one in made if one.node.host == host]
             routes = _routes(topology, besides=host)
             maker.make(here, network_of(by_name[host]), names, routes)
+
+        each_of(build.hosts, make)
         here_maker = Maker(site, journal, act, {}, python)
         for network, via in _routes(topology).items():
             if act("way-to", via).get("type") != "local":  # else its bridge is this machine's
@@ -193,11 +195,15 @@ def _prove_reach(build: SshBuild, made: tuple[Container, ...]) -> None:
     asked = {
         host: partial(_on(build.hosts[host]), "unreached", one.id) for host, one in firsts.items()
     }
-    for who, ask in {**asked, "the controller": partial(act, "unreached", "")}.items():
-        if silent := ask(addresses):
+    asked["the controller"] = partial(act, "unreached", "")
+
+    def prove(who: str) -> None:
+        if silent := asked[who](addresses):
             raise StudyError(
                 f"containers at {', '.join(silent)} do not answer to {who}.",
                 "the containers' network between hosts",
                 "let the hosts' firewalls forward packets between the host's network and the containers' "
                 "(nft list ruleset, chain forward).",
             )
+
+    each_of(asked, prove)

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
 from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import MIB, Host, IoLimits, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.plain import counted
@@ -168,15 +168,19 @@ def guests(
     site: Site, topology: Topology, cpus: Mapping[str, Cpus] | None = None
 ) -> tuple[Guest, ...]:
     """Every node of the topology as a guest. `cpus`: those of each host, by its name, where they are known.
-    InputError for a host without libvirt or disk, whose CPUs cannot be divided as the study says, or that has
-    a NUMA node with less memory than its guests."""
+    InputError names each host without libvirt or disk, whose CPUs cannot be divided as the study says, or
+    that has a NUMA node with less memory than its guests."""
     hosts = {host.name: host for host in topology.hosts}
-    found = tuple(
-        _guest(site, topology, node, hosts[node.host], (cpus or {}).get(node.host, ()))
-        for node in topology.nodes
-    )
-    for host, numa in (cpus or {}).items():
-        _check_numa_memory([one for one in found if one.node.host == host], numa)
+
+    def guest(node: Node) -> Guest:
+        return _guest(site, topology, node, hosts[node.host], (cpus or {}).get(node.host, ()))
+
+    found = tuple(each_of(topology.nodes, guest))
+
+    def check(host: str) -> None:
+        _check_numa_memory([one for one in found if one.node.host == host], (cpus or {})[host])
+
+    each_of(cpus or (), check)
     return found
 
 

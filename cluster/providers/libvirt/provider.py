@@ -280,12 +280,16 @@ def _in_guests(site: Site, journal: Journal) -> SshBuild:
 def _set_networks(guests: SshBuild, topology: Topology) -> None:
     """InputError for what they cannot have, as no preflight could ask them. Nothing is put back: they go with
     the build."""
-    if settings := topology.variant.network.declared():
-        for target in guests.hosts.values():
-            ask = channel(target).act
-            ask("check-network", target.address, settings)
-            ask("set-network", ask("network-device", target.address), settings)
-            channel(target).close()  # it has agreed on the former length of packets
+    settings = topology.variant.network.declared()
+
+    def change(_: str, target: Target) -> None:
+        ask = channel(target).act
+        ask("check-network", target.address, settings)
+        ask("set-network", ask("network-device", target.address), settings)
+        channel(target).close()  # it has agreed on the former length of packets
+
+    if settings:
+        on_all(guests.hosts, change)
 
 
 def _on_hosts(site: Site, journal: Journal) -> SshBuild | None:

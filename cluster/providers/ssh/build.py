@@ -98,22 +98,25 @@ class SshBuild:
     def make_folders(self, data: Iterable[tuple[str, PurePath]] = ()) -> None:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
         on_all(self.hosts, self._own_folder)
-        for host in self.hosts:
-            self.make_dir(host, self.folder)
+        folders = {host: [self.folder] for host in self.hosts}
         for node, path in data:
-            self.make_dir(self.reach[node].host, path)
+            folders[self.reach[node].host].append(path)
+        on_all(folders, lambda host, paths: each_of(paths, partial(self.make_dir, host)))
         at = str(self.folder / TOOLKIT)
         on_all(self.hosts, lambda _, target: channel(target).put(at, toolkit()))
 
     def set_network(self, settings: Mapping[str, Any]) -> None:
         """Change the interface of each host that carries its address. What it was is in the journal first."""
-        for host, target in self.hosts.items():
+
+        def change(host: str, target: Target) -> None:
             ask = channel(target).act
             former = ask("network-state", ask("network-device", target.address), settings)
             self.journal.intend("set-network", self.site.tag, host=host, former=former)
             ask("set-network", former["device"], settings)
             # a connection that stands has agreed on the former length of packets
             channel(target).close()
+
+        on_all(self.hosts, change)
 
     def destroy(self, remove: Callable[[str, Target], object] | None = None) -> None:
         """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. What fails on

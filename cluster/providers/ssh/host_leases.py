@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from density_study.cluster.model.errors import HostBusyError, InputError, together
+from density_study.cluster.model.errors import HostBusyError, InputError, each_of, together
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
 from density_study.cluster.state.events import RunOpened
@@ -16,18 +16,29 @@ from density_study.cluster.state.owner import Owner, here, judge
 
 
 def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None:
-    """Take or renew every host for the run `tag`. InputError names the run that holds one of them.
+    """Take or renew every host for the run `tag`. InputError names each host that cannot be had, and the run
+    that holds it.
 
-    Hosts are taken in the order of their names, so that two runs cannot deadlock.
+    Hosts are taken in the order of their names, so that two runs cannot deadlock. After the first that cannot
+    be had, the others are only looked at.
     """
     opened = journal.last(RunOpened)
     # The owner of the run outlives the processes that carry out its steps.
     owner = (opened and opened.owner) or Owner.of_process(os.getpid())
-    for host in sorted(hosts):
-        journal.intend("lease-host", tag, host=host)
-        held = _take(hosts[host], tag, owner)
+    has_all = True
+
+    def take(host: str) -> None:
+        nonlocal has_all
+        is_taking, has_all = has_all, False
+        if is_taking:
+            journal.intend("lease-host", tag, host=host)
+        target = hosts[host]
+        held = _take(target, tag, owner) if is_taking else _holder(target, tag)
         if held is not None:
-            raise _busy([hosts[host]], held)
+            raise _busy([target], held)
+        has_all = is_taking
+
+    each_of(sorted(hosts), take)
 
 
 def release_leases(hosts: Mapping[str, Target], tag: str) -> None:

@@ -29,6 +29,8 @@ from density_study.cluster.model.errors import (
     faults_of,
 )
 from density_study.cluster.model.host import Target
+from density_study.cluster.model.network import Network
+from density_study.cluster.providers.libvirt import provider as of_guests
 from density_study.cluster.providers.physical.provider import PhysicalProvider
 from density_study.cluster.providers.ssh import acting, build, host_leases
 from density_study.cluster.providers.ssh.channel import look_on_all, on_all, try_all
@@ -234,6 +236,79 @@ def test_all_busy_hosts_are_named_by_their_run(monkeypatch: pytest.MonkeyPatch) 
     assert first.where == f"{target('h1')}, {target('h4')}"
     assert second.what.startswith("run s/r2 is using it (")
     assert second.where == str(target("h3"))
+
+
+def test_after_a_busy_host_no_other_is_taken_and_each_busy_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that waits with a part of the hosts would keep another one waiting for these."""
+    owner = Owner.of_process(os.getpid()).to_json()
+    runs, asked = {"h2": "s/r1", "h4": "s/r2"}, list[tuple[str, str]]()
+
+    def there(target: Target) -> SimpleNamespace:
+        held = {"tag": runs.get(target.host), "owner": owner, "since": 0.0, "expired": False}
+
+        def call(verb: str, *_: Any) -> Any:
+            asked.append((target.host, verb))
+            return held if held["tag"] else None
+
+        return SimpleNamespace(call=call)
+
+    monkeypatch.setattr(host_leases, "channel", there)
+    journal = Journal(tmp_path / "journal.jsonl")
+    hosts = {f"h{number}": target(f"h{number}") for number in range(1, 5)}
+    with pytest.raises(HostBusyError) as caught:
+        host_leases.take_leases(hosts, "s/mine", journal)
+    first, second = faults_of(caught.value)
+    assert ("s/r1" in first.what, first.where) == (True, str(hosts["h2"]))
+    assert ("s/r2" in second.what, second.where) == (True, str(hosts["h4"]))
+    looked = [("h3", "lease_holder"), ("h4", "lease_holder")]
+    assert asked == [("h1", "take_lease"), ("h2", "take_lease"), *looked]
+    assert [intent.host for intent in journal.intents("lease-host", "s/mine")] == ["h1", "h2"]
+
+
+with_mtu: Any = SimpleNamespace(variant=SimpleNamespace(network=Network(mtu=1400)))
+
+
+class Refusing:
+    """A channel to a host that does one command not."""
+
+    def __init__(self, host: str, refused: str) -> None:
+        self.host, self.refused = host, refused
+
+    def act(self, name: str, *arguments: Any) -> Any:
+        if name == self.refused:
+            refuse(f"{self.host} {arguments[0]}")
+        return {"device": "eth0"} if name == "network-state" else "eth0"
+
+    def call(self, *_: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("refused", "act", "named"),
+    [
+        ("make-dir", lambda one: one.make_folders([("w2", Path("/d1")), ("w2", Path("/d2"))]),
+         ["h1 /w/builds/s/r/b1", "h2 /w/builds/s/r/b1", "h2 /d1", "h2 /d2"]),
+        ("set-network", lambda one: one.set_network({"mtu": 1400}), ["h1 eth0", "h2 eth0"]),
+        ("network-state", lambda one: one.set_network({"mtu": 1400}), ["h1 eth0", "h2 eth0"]),
+        ("check-network", lambda one: of_guests._set_networks(one, with_mtu),
+         ["h1 192.0.2.1", "h2 192.0.2.1"]),
+    ],
+)  # fmt: skip
+def test_every_host_that_cannot_be_made_ready_is_named(
+    refused: str, act: Any, named: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (build, of_guests):
+        monkeypatch.setattr(module, "channel", lambda to: Refusing(to.host, refused))
+    reach = {"w1": target("h1"), "w2": target("h2")}
+    journal = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(FaultsError) as caught:
+        act(build.SshBuild(SITE, journal, reach, Path("/w")))
+    assert [fault.where for fault in caught.value.faults] == [f"host {one}" for one in named]
 
 
 def test_guests_that_are_gone_are_not_asked_for_leases(

@@ -24,6 +24,7 @@ from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name, container_id, link_name
 from density_study.cluster.providers.container.over_ssh import ContainerOverSshProvider
 from density_study.cluster.providers.provider import provider_named
+from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import layout_of
 
@@ -134,6 +135,21 @@ def test_every_host_that_cannot_carry_containers_is_named(monkeypatch: pytest.Mo
     with pytest.raises(FaultsError) as caught:
         over_ssh._check_hosts(topology())
     assert [fault.where for fault in caught.value.faults] == ["h1", "h2"]
+
+
+def test_every_host_that_reaches_no_others_containers_is_named(
+    monkeypatch: pytest.MonkeyPatch, journal: Journal
+) -> None:
+    there = topology()
+    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK, (WORK.parents[3],))
+    monkeypatch.setattr(over_ssh, "_on", lambda _: lambda *_: ["198.18.41.2"])
+    monkeypatch.setattr(over_ssh, "act", lambda *_: [])
+    reach = {node.name: Target(node.host, "192.0.2.1", 22, "root", "") for node in there.nodes}
+    with pytest.raises(SeveralError) as caught:
+        over_ssh._prove_reach(SshBuild(SITE, journal, reach, WORK), made)
+    assert sorted(fault.what for fault in caught.value.faults) == [
+        f"containers at 198.18.41.2 do not answer to {host}." for host in ("h1", "h2")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import NumaNode, pinning
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, SeveralError, faults_of
 from density_study.cluster.model.host import IoLimits, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.network import Network
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.libvirt import making, provider
 from density_study.cluster.providers.libvirt.accel import probe_xml
 from density_study.cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
@@ -27,6 +27,7 @@ from density_study.cluster.providers.libvirt.image import FILES
 from density_study.cluster.providers.libvirt.keys import Keys
 from density_study.cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
 from density_study.cluster.providers.libvirt.names import METADATA_URI
+from density_study.cluster.providers.libvirt.proofs import prove_disks
 from density_study.cluster.providers.libvirt.store import store
 from density_study.cluster.providers.libvirt.xml import (
     KERNEL_ARGUMENTS,
@@ -160,10 +161,43 @@ def test_a_numa_node_with_too_little_memory_is_refused(layout: Topology) -> None
     assert e.value.remedy == "write memory: 8191 MiB or less."
 
 
-def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
+def test_every_host_without_libvirt_or_disk_is_named_once(layout: Topology) -> None:
     bare = dataclasses.replace(layout.hosts[0], vms=None)
-    with pytest.raises(InputError, match="the key vms is missing"):
+    with pytest.raises(InputError, match="the key vms is missing") as caught:
         guests(SITE, dataclasses.replace(layout, hosts=(bare,)))
+    assert faults_of(caught.value) == (caught.value,)
+    other = dataclasses.replace(layout.hosts[0], name="h2", disks=())
+    moved = dataclasses.replace(layout.nodes[2], host="h2", disk=None)
+    several = dataclasses.replace(layout, hosts=(bare, other), nodes=(*layout.nodes[:2], moved))
+    with pytest.raises(InputError) as caught:
+        guests(SITE, several)
+    assert [fault.where for fault in faults_of(caught.value)] == ["host 'h1'", "host 'h2'"]
+
+
+def test_every_drive_that_is_not_of_its_disk_type_is_named(
+    layout: Topology, tmp_path: Path
+) -> None:
+    """Each is probed in one of the guests on it."""
+    drives = tuple(dataclasses.replace(layout.hosts[0].disks[0], path=f"/d{n}") for n in (1, 2))
+    workers = [dataclasses.replace(node, disk=drives[0], more_disks=drives[1:])
+               for node in layout.workers]  # fmt: skip
+    there = dataclasses.replace(layout, nodes=(layout.nodes[0], *workers))
+    everyone, asked = guests(SITE, there), list[tuple[str, str]]()
+
+    class Transport:
+        tag = SITE.tag
+
+        def act(self, node: Node, name: str, path: str) -> dict[str, Any]:
+            asked.append((node.name, path))
+            return {"path": path, "random_4k_read_ms": 9.0, "reads": 99}
+
+    journal, places = Journal(tmp_path / "journal.jsonl"), provider_named("libvirt")
+    with pytest.raises(SeveralError, match="ms, like hdd") as caught:
+        prove_disks(Transport(), everyone, places.node_paths(SITE, there), journal)  # type: ignore[arg-type]
+    assert [fault.where for fault in caught.value.faults] == [
+        f"host 'h1', disk /d{number}" for number in (1, 2)
+    ]
+    assert [node for node, _ in asked] == ["w1", "w1"]
 
 
 def test_an_own_network_is_isolated_and_a_configured_bridge_is_only_referenced(
