@@ -18,6 +18,7 @@ from density_study.analysis.summary.disclosure import (
     shortened,
 )
 from density_study.analysis.summary.summary import Summary, TestCaseSummary
+from density_study.workloads.study.rules.duet import KEY as DUET
 
 _SHORT, _LONG = 80, 1000
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause
@@ -31,8 +32,11 @@ def differing(entries: Iterable[TestCaseSummary]) -> tuple[str, ...]:
     """
     values: dict[str, list[str | float]] = {}
     for entry in entries:
-        size: dict[str, str | float | None] = {"file_size_mib": entry.count("file_size_mib")}
-        for knob, value in {**size, **entry.unnamed_knobs}.items():
+        usual: dict[str, str | float | None] = {
+            "file_size_mib": entry.count("file_size_mib"),
+            DUET: "none",
+        }
+        for knob, value in {**usual, **entry.unnamed_knobs}.items():
             if value is not None and value not in values.setdefault(knob, []):
                 values[knob].append(value)
     return tuple(

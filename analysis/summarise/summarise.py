@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
@@ -58,6 +58,7 @@ from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.rows.raw.manifest_rows import manifests_of
 from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
+from density_study.workloads.study.rules.duet import KEY as DUET
 from density_study.workloads.tables.store import read_table
 from density_study.workloads.ycsb.copies.not_copied import uncopied_words
 
@@ -94,7 +95,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     sought = search_summaries(run)
-    evidence = _evidence(run, plan, spared, isolation, sought)
+    turns = turns_knob(run_root, plan, run.manifests)
+    evidence = _evidence(run, plan, spared, isolation, sought, turns)
     earlier = earlier_attempts(run_root / "records")
     asked = hypotheses_of(run_root, plan)
     decided = findings(evidence, asked)
@@ -130,7 +132,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         test_cases=evidence.test_cases,
         findings=found,
         searches=sought,
-        in_turns=any(manifest.turns for manifest in run.manifests),
+        in_turns=bool(turns),
         precision=_precision(plan, journal, evidence, asked),
         noise=measured.words if (measured := journal.last(NoiseMeasured)) else None,
         trials=trials,
@@ -158,11 +160,16 @@ def _evidence(
     spared: Collection[str],
     isolation: Isolation,
     searches: Sequence[SearchSummary],
+    knobs: Mapping[str, str | float],
 ) -> Evidence:
     looks = looks_of(plan) if plan else None
     sequential = plan is not None and plan.precise is not None and looks is None
+    entries = case_summaries(run, interval_of(sequential, looks))
     return Evidence(
-        case_summaries(run, interval_of(sequential, looks)),
+        tuple(
+            one.model_copy(update={"unnamed_knobs": {**one.unnamed_knobs, **knobs}})
+            for one in entries
+        ),
         run.repetitions,
         isolation,
         run.emulated,
@@ -264,6 +271,20 @@ def _precision(
     return Precision(
         at_least=precise.at_least, at_most=precise.last, until=until, why=why, looks=tuple(looks)
     )
+
+
+def turns_knob(
+    root: Path, plan: Plan | None, manifests: Sequence[Manifest]
+) -> dict[str, str | float]:
+    """The key `duet` of the run in `root`, a knob of all its test cases; empty: its variants took no turns. A
+    rehearsal's trials follow each other, so their manifests have none."""
+    in_turns = plan is not None and plan.builds_at_once > 1
+    if not in_turns and not any(manifest.turns for manifest in manifests):
+        return {}
+    with suppress(StudyError, OSError):  # a study of another version, or records without one
+        if (turn_s := study_of(root).duet) is not None:
+            return {DUET: turn_s}
+    return {DUET: "of unknown length"}
 
 
 def hypotheses_of(root: Path, plan: Plan | None) -> Hypotheses:

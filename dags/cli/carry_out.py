@@ -57,7 +57,7 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    live = LiveTrial(run.plan, run.records, run.study.monitor.period)
+    live = LiveTrial(run.study, run.plan, run.records)
     faults: set[str] = set()
 
     def look() -> None:

@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,11 +20,14 @@ from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.base.rows import if_all
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
 from density_study.workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
+from density_study.workloads.planning.duet import turns_of
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.record.record import OPEN, is_closed
+from density_study.workloads.study.study import Study
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 from density_study.workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
 
@@ -39,10 +43,11 @@ _HEAD_BYTES = 2048
 class LiveTrial:
     """Adds to a run's progress what its files show: the trial under way, and first looks at ended trials."""
 
-    def __init__(self, plan: Plan, records: Path, period_s: float) -> None:
+    def __init__(self, study: Study, plan: Plan, records: Path) -> None:
+        self.study = study
         self.plan = plan
         self.records = records
-        self.period_s = period_s
+        self.period_s = study.monitor.period
         self._of: tuple[object, ...] = ()
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
@@ -86,24 +91,36 @@ class LiveTrial:
             self._rates.clear()
         if rate is not None:
             self._rates.append(rate)
-        phase = [_phase(seen.activity, step, latest)]
+        elapsed_s = self._own_s(step, latest.elapsed_s)
+        phase = [_phase(seen.activity, step, elapsed_s)]
         parts = [*_parts(latest), *([sparkline(self._rates)] if rate is not None else [])]
         return " · ".join(phase + parts) if parts else ""
 
+    def _own_s(self, step: Step, elapsed_s: float | None) -> float | None:
+        """Seconds of the trial's own time, in which the turns of another one do not pass."""
+        partner = self.plan.partner(step)
+        if elapsed_s is None or partner is None or self.study.duet is None:
+            return elapsed_s
+        both = sorted((step, partner), key=attrgetter("index"))
+        turns = turns_of(self.plan, self.study, both[0], both[1])[both.index(step)]
+        now_s = elapsed_s - FIRST_TURN_AFTER_S
+        return sum(max(0.0, min(end_s, now_s) - begin_s) for begin_s, end_s in turns.own)
 
-def _phase(activity: str, step: Step, latest: Sample) -> str:
+
+def _phase(activity: str, step: Step, elapsed_s: float | None) -> str:
     """What the newest second counts for: a load or warm-up before the window, the window, or neither."""
     if activity == "settling":
         return activity
-    return "measured" if activity == "running" and not _is_warming_up(step, latest) else "warm-up"
+    is_measured = activity == "running" and not _is_warming_up(step, elapsed_s)
+    return "measured" if is_measured else "warm-up"
 
 
-def _is_warming_up(step: Step, latest: Sample) -> bool:
+def _is_warming_up(step: Step, elapsed_s: float | None) -> bool:
     """Whether the seconds under way are cut from the results: those of a client's warm-up and of the
     ramp-up."""
     if not getattr(step.test_case, "cut_s", 0.0):
         return False
-    return latest.elapsed_s is None or latest.elapsed_s < getattr(step.test_case, "warm_up_s", 0.0)
+    return elapsed_s is None or elapsed_s < getattr(step.test_case, "warm_up_s", 0.0)
 
 
 def sample(record: Path, now: float, folder: str, period_s: float) -> Sample:

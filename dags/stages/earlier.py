@@ -64,15 +64,24 @@ class Earlier:
     def _summaries(self) -> Iterator[tuple[Sequence[Summary], str]]:
         own = reversed(run_folders(self.runs, self.study.study)[-NEWEST:])
         yield newest(filter(self._is_here, own), WINDOW), ""
-        others = [run.root for run in self._alike if run.study.study != self.study.study]
+        others = [
+            run.root
+            for run in self._alike
+            if run.study.study != self.study.study and self._is_as_noisy(run.study)
+        ]
         yield tuple(summaries(others[:WINDOW])), " of other studies here"
 
     def _is_here(self, root: Path) -> bool:
-        """Whether the run used the study's hosts; not if nobody knows."""
+        """Whether the run has the study's noise: its hosts, and duets or none; not if nobody knows."""
         with suppress(StudyError, OSError, ValueError):
             study = study_of(root)
-            return (study.provider, study.hosts) == (self.study.provider, self.study.hosts)
+            hosts = (study.provider, study.hosts) == (self.study.provider, self.study.hosts)
+            return hosts and self._is_as_noisy(study)
         return False
+
+    def _is_as_noisy(self, study: Study) -> bool:
+        """Whether both or neither are duets, whose variants share what disturbs their hosts."""
+        return (study.duet is None) == (self.study.duet is None)
 
     @cached_property
     def _alike(self) -> tuple[Run, ...]:

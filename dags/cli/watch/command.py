@@ -92,7 +92,7 @@ def _seen(run: Run) -> Iterator[Progress]:
     from density_study.dags.run_status.live import LiveTrial
     from density_study.dags.run_status.progress import progress
 
-    live = LiveTrial(run.plan, run.records, run.study.monitor.period)
+    live = LiveTrial(run.study, run.plan, run.records)
     asked_t = 0.0
     while True:
         now = time.time()

@@ -300,6 +300,28 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     assert [len(comparison.regressions) for comparison in (same, older)] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [({}, {"duet": 4.0}), ({"duet": 4.0}, {}), ({"duet": 4.0}, {"duet": 8.0})]
+)
+def test_runs_in_other_turns_are_no_basis(
+    before: dict[str, float], after: dict[str, float]
+) -> None:
+    """Each variant of a duet has half of a host, and rests meanwhile."""
+
+    def run(number: int, knobs: dict[str, float]) -> Summary:
+        ops_s = 100.0 if knobs == before else 50.0
+        (entry, *_) = nightly(number, ops_s=ops_s).test_cases
+        return nightly(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+
+    old = [run(number, before) for number in range(1, 11)]
+    changed = compare(old[-5:], run(11, after), 0.05, old)
+    assert changed.changes == () and "(duet " in changed.not_compared[0]
+    new = [run(number, after) for number in range(11, 15)]
+    gone_on = compare([*old[-1:], *new], run(15, after), 0.05, [*old, *new])
+    assert {change.outcome for change in gone_on.changes} == {"within tolerance"}
+    assert gone_on.change_points == ()
+
+
 def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
     for before, after, message in (
         ([], nightly(1), "no earlier run"),

@@ -107,11 +107,13 @@ def test_the_host_counts_only_in_its_turns() -> None:
     assert used[ALONE] == pytest.approx(50.0, abs=1)
 
 
-def test_all_ticks_of_its_own_node_count() -> None:
-    """One of two cores, in its turns."""
+@pytest.mark.parametrize("busy", [0.0, 0.4])
+def test_ticks_of_its_own_turns_count(busy: float) -> None:
+    """One of two cores in its turns, and `busy` cores in the other's: it flushes and compacts there as well.
+    A tick of a second that has parts of both may be of either."""
     ticks, rows = 0.0, []
     for line, (at_s, part) in enumerate(samples()):
-        ticks += 100 * part
+        ticks += 100 * (part + busy * (1 - part))
         rows.append({"trial": "t", "host": "h", "line": line, "epoch_s": at_s, "node": "w1",
                      "user_ticks": round(ticks), "system_ticks": 0, "ticks_per_s": 100,
                      "cores": 2})  # fmt: skip
@@ -119,6 +121,11 @@ def test_all_ticks_of_its_own_node_count() -> None:
     found = dict(node_tables(with_node_neighbours(table), FACTS))
     (use,) = found[tables.NODE_USE].to_pylist()
     assert use["user_ticks"] / use["capacity_ticks"] == pytest.approx(0.5, abs=0.01)
+    # of 24 s, without 0.7 s at each of four edges to the other's turns, and 0.3 s at three from these
+    assert use["capacity_ticks"] / 200 == pytest.approx(20.3, abs=0.01)
+    seconds = found[tables.TRIAL_CPU_SERIES].to_pylist()
+    # the first increment began before the window
+    assert {round(row["cpu_user"]) for row in seconds if 1 <= row["second"] < 24} == {50}
 
 
 def test_a_round_in_turns_of_the_other_makes_up_for_none() -> None:

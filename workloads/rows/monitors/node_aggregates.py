@@ -17,6 +17,7 @@ from density_study.workloads.rows.arrays.arrow_tables import Array, codes, table
 from density_study.workloads.rows.arrays.exact_sums import exact_sums
 from density_study.workloads.rows.arrays.spans import by_second, groups, overlap_s
 from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
+from density_study.workloads.rows.raw.own_time import ROUNDING_S
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
@@ -40,15 +41,39 @@ def node_tables(samples: pa.Table, facts: TrialFacts) -> Iterator[tuple[Table, p
         return
     steps = samples.filter(samples["user_step"].is_valid())
     until_s, since_s = (steps[name].to_numpy() for name in ("epoch_s", "since_epoch_s"))
-    # of an increment that reaches into a turn of another trial, all counts: the node rested in it
-    since_s, until_s = facts.at_s(since_s), facts.at_s(until_s)
-    since_s = np.where(np.isnan(since_s), until_s - facts.period_s, since_s)
-    some = until_s > since_s
+    since_s, until_s, is_own = _spans(since_s, until_s, facts)
+    some = is_own & (until_s > since_s)
     steps, since_s, until_s = steps.filter(pa.array(some)), since_s[some], until_s[some]
     if len(steps):
-        if facts.measured is not None:
-            yield tables.NODE_USE, _use(about, steps, since_s, until_s, facts.measured)
+        if facts.measured is not None and (seen_s := _seen_s(before_s, at_s, facts)) > ROUNDING_S:
+            yield tables.NODE_USE, _use(about, steps, since_s, until_s, facts.measured, seen_s)
         yield tables.TRIAL_CPU_SERIES, _series(about, steps, since_s, until_s, facts)
+
+
+def _spans(
+    since_epoch_s: Array, until_epoch_s: Array, facts: TrialFacts
+) -> tuple[Array, Array, Array]:
+    """Begin and end of increments in the trial's time, and whether all of each is its own.
+
+    One that reaches into a turn of another trial is not. Nodes do not rest there: they flush, compact and
+    collect garbage. Nobody knows which of its ticks are of which turn, and dool's sample of that second is
+    left out as well: the CPU of a host and of its nodes must be of the same seconds, because the rest counts
+    as work of others.
+    """
+    since_s, until_s = facts.at_s(since_epoch_s), facts.at_s(until_epoch_s)
+    passed_s = until_epoch_s - since_epoch_s
+    is_own = np.isnan(passed_s) | (until_s - since_s >= passed_s - ROUNDING_S)
+    since_s = np.where(np.isnan(since_s), until_s - facts.period_s, since_s)
+    return since_s, until_s, is_own | (not facts.turns)
+
+
+def _seen_s(before_epoch_s: Array, at_epoch_s: Array, facts: TrialFacts) -> float:
+    """Seconds of the measured part of the window, without rounds that are not all the trial's own."""
+    assert facts.measured is not None
+    since_s, until_s, is_own = _spans(before_epoch_s, at_epoch_s, facts)
+    left_out_s = overlap_s(since_s[~is_own], until_s[~is_own], facts.measured)
+    begin_s, end_s = facts.measured
+    return float(end_s - begin_s - left_out_s.sum())
 
 
 def _use(
@@ -57,8 +82,9 @@ def _use(
     since_s: Array,
     until_s: Array,
     window: tuple[float, float],
+    seen_s: float,
 ) -> pa.Table:
-    """CPU ticks within the measured part of the window."""
+    """CPU ticks within the measured part of the window, of which the increments show `seen_s`."""
     nodes, names = codes(steps["node"])
     # cumulative ticks are interpolated linearly at the edges: an increment counts by its overlap
     share = overlap_s(since_s, until_s, window) / (until_s - since_s)
@@ -68,7 +94,7 @@ def _use(
     spent = {
         f"{part}_ticks": exact_sums((_ticks(steps, part) * share)[order], begins) for part in PARTS
     }
-    capacity = (window[1] - window[0]) * ticks_per_s * cores
+    capacity = seen_s * ticks_per_s * cores
     named = {**about, "node": names[nodes[first]], "capacity_ticks": capacity, **spent}
     return table_of(named, arrow_schema(tables.NODE_USE), len(begins))
 

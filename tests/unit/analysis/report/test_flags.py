@@ -61,9 +61,12 @@ def test_warnings_of_a_test_case_mark_no_other_whose_name_begins_alike() -> None
     compared = next(one for one in summary.findings if one.family == "density-rate")
     cells = tuple((f"{case}-at30pct", topology) for case, topology in compared.cells)
     paced = compared.model_copy(update={"cells": cells})
-    both = summary.model_copy(update={"trials": warned, "findings": (compared, paced)})
-    rows = [row for group in forest(both).groups for row in group.rows]
-    assert [row.has_warnings for row in rows] == [True, False]
+    of_others = compared.model_copy(update={"cells": (), "family": "sort-floor"})
+    every = (compared, paced, of_others)
+    for trials, marks in ((warned, [True, False, True]), (summary.trials, 3 * [False])):
+        shown = summary.model_copy(update={"trials": trials, "findings": every})
+        rows = [row for group in forest(shown).groups for row in group.rows]
+        assert [row.has_warnings for row in rows] == marks
 
 
 @pytest.mark.slow

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.summarise import turns_knob
+from density_study.cluster.state.own_runs import STUDY
+from density_study.dags.stages.rehearsal import rehearsed_plan
+from density_study.workloads.study.study_file import parse_study
+from tests.support.made_runs.fake_cluster import DUET
 from tests.support.topologies import local
 
 ONE, TWO = local(), replace(local(), name="v1-flash")
@@ -64,3 +70,17 @@ def test_a_topology_all_of_whose_trials_were_skipped_differs_in_nothing_known() 
     assert nothing.unequal(FIRST, LATER) == ()  # type: ignore[arg-type]
     for one, other in ((FIRST, LATER), (LATER, FIRST)):
         assert nothing.confounds(one, other) == ()  # type: ignore[arg-type]
+
+
+def test_the_variants_of_a_rehearsed_duet_ran_in_turns_as_well(tmp_path: Path) -> None:
+    """Its trials follow each other in simulated time, and their records have no turns."""
+    duet = DUET.replace("memory: 6 GiB", "memory: 10 GiB")
+    alone = duet.replace("duet: 4 s\n", "")
+    plans = {text: rehearsed_plan(parse_study(text, "d.yaml"), tmp_path) for text in (duet, alone)}
+    in_turns: Any = SimpleNamespace(turns=object())
+    for text, found in ((duet, {"duet": 4.0}), (alone, {})):
+        (tmp_path / STUDY).write_text(text)
+        assert turns_knob(tmp_path, plans[text], ()) == found
+    assert turns_knob(tmp_path, None, (in_turns,)) == {"duet": "of unknown length"}
+    (tmp_path / STUDY).unlink()
+    assert turns_knob(tmp_path, plans[duet], ()) == {"duet": "of unknown length"}

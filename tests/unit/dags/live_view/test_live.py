@@ -10,10 +10,14 @@ import pytest
 
 from density_study.dags.run_status.live import BARS, LiveTrial, nodes_cpu, sample, sparkline
 from density_study.dags.run_status.progress import Ended, Progress
+from density_study.workloads.base.values import FIRST_TURN_AFTER_S
 from density_study.workloads.monitors.nodecpu import HEADER, title
-from density_study.workloads.planning.plan import Step, read_plan
+from density_study.workloads.planning.duet import turns_of
+from density_study.workloads.planning.plan import Step, make_plan, read_plan
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support import drafts
+from tests.support.made_runs.fake_cluster import DUET
 from tests.support.records.factory import RUN, RunFactory
 
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -56,7 +60,7 @@ def shown(current: Step | None, *ended: Ended, activity: str = "running") -> Pro
 
 
 def live(records: Path) -> LiveTrial:
-    return LiveTrial(drafts.plan(), records, 1.0)
+    return LiveTrial(drafts.study(), drafts.plan(), records)
 
 
 def test_rate_p99_and_cpu_come_from_the_last_complete_lines(tmp_path: Path) -> None:
@@ -145,6 +149,26 @@ def test_seconds_that_are_cut_from_the_results_are_marked(
     assert live(tmp_path).added_to(shown(step(**cut)), NOW).live.startswith("warm-up · 3,370 ops/s")
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_trials_ramp_up_takes_its_own_turns_only(tmp_path: Path, number: int) -> None:
+    """Each of two trials at once works half of the time, from a second after their common start on."""
+    text = DUET.replace("warm_up: 2 s", "warm_up: 5 s")
+    study = parse_study(text, "d.yaml").study
+    plan = make_plan(study, [drafts.host(8192)])
+    first, second = plan.trials[:2]
+    turns = turns_of(plan, study, first, second)[number].own
+    (begin_s, end_s), (again_s, _), *_ = turns
+    over_s = begin_s + 5 if end_s - begin_s > 5 else again_s + 5 - (end_s - begin_s)
+    of, step = LiveTrial(study, plan, tmp_path), (first, second)[number]
+    raw = tmp_path / f"{step.trial}.open" / "raw"
+    raw.mkdir(parents=True)
+    (*_, row) = (line for line in STATUS.splitlines() if " 0 sec: " in line)
+    for elapsed_s, phase in ((over_s, "warm-up"), (over_s + FIRST_TURN_AFTER_S, "measured")):
+        (raw / "ycsb-1.err").write_text(row.replace(" 0 sec: ", f" {elapsed_s:.0f} sec: ") + "\n")
+        os.utime(raw / "ycsb-1.err", (NOW + elapsed_s, NOW + elapsed_s))
+        assert of.added_to(shown(step), NOW + elapsed_s).live.startswith(f"{phase} · 3,370")
+
+
 def test_a_client_that_still_warms_up_has_no_rate(tmp_path: Path) -> None:
     opened(tmp_path, status="Loading workload...\n")
     line = live(tmp_path).added_to(shown(step(warm_up_client_s=20.0)), NOW).live
@@ -188,7 +212,7 @@ def test_ended_trials_get_a_first_look_once_and_earlier_ones_before_the_analysis
     first, second = (factory.ycsb("b1-v1-flash", threads=threads) for threads in (4, 8))
     root = factory.close()
     plan = read_plan(root / "plan.json")
-    of = LiveTrial(plan, root / "records", 1.0)
+    of = LiveTrial(drafts.study(), plan, root / "records")
     ended = Ended(plan.steps[0], "ok", "", 3.0)
     assert set(of.added_to(shown(None, ended), NOW).looks) == {first.trial}
     stage = replace(shown(None, ended), stage="ingest")
