@@ -11,6 +11,7 @@ from density_study.cluster.clients.spark_on_yarn import driver_address, spark_op
 from density_study.cluster.lifecycle.running_clusters import require_yarn
 from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import why_unread
 from density_study.jobs.run_folder import require_inside
 from density_study.jobs.spark.python_archive import PYTHON, ensure_python_archive
 from density_study.jobs.spark.session import Engine, start_spark, stop, use
@@ -98,7 +99,7 @@ def standing_cluster(build: Path) -> Cluster:
         return read_cluster(build)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"this build has no cluster: {error}",
+            f"this build has no cluster: {why_unread(error)}.",
             str(build / CLUSTER),
             "name the folder of a build with a running cluster: runs/<study>/<run-id>/builds/<build>.",
         ) from error

@@ -12,6 +12,7 @@ from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import session_of, url_of
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answers import Fetch, fetch_json
 
 NO_ANSWER = (OSError, http.client.HTTPException, LookupError, ValueError, TypeError)
@@ -59,5 +60,5 @@ def _counters(ask: Fetch, name: str, url: str, counters: Mapping[str, str]) -> d
         return {ours: int(known[its]) for ours, its in counters.items()}
     except NO_ANSWER as error:
         raise StudyError(
-            f"{name} does not report its counters: {error!r}.", url, "read its log."
+            f"{name} does not report its counters: {why_unread(error)}.", url, "read its log."
         ) from error

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from density_study.cluster.model.configuration import Configuration, DaemonKind, Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answers import Fetch, fetch_json
 
 _READERS: Mapping[Site, tuple[DaemonKind, ...]] = {
@@ -52,7 +53,7 @@ def _values(daemon: Daemon, fetch: Fetch) -> dict[str, str]:
         return {one["key"]: str(one["value"]) for one in fetch(url)["properties"]}
     except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
         raise StudyError(
-            f"{daemon.name} does not show its configuration: {error!r}.",
+            f"{daemon.name} does not show its configuration: {why_unread(error)}.",
             url,
             "read its log; a study that sets properties needs /conf of each daemon.",
         ) from error

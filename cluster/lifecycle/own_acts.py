@@ -22,7 +22,7 @@ from density_study.cluster.render.names import check_address, check_name, check_
 from density_study.cluster.state.events import BuildDestroyed, Event, HostReach, Intent, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES, PLAN
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}\$?")
 _AROUND_TAG = ("builds", FOLDER, "tickets")
@@ -168,7 +168,7 @@ def _texts_of_plan(root: Path) -> frozenset[str]:
         return frozenset(_texts(json.loads(read_plain(root / PLAN, MAX_PLAN_BYTES))))
     except (OSError, ValueError, RecursionError) as error:
         raise StudyError(
-            f"the plan cannot be read: {error}.",
+            f"the plan cannot be read: {why_unread(error)}.",
             str(root / PLAN),
             "restore it from a backup; it names the run's hosts.",
         ) from error

@@ -44,8 +44,15 @@ def energy_domains(root: Path = POWERCAP) -> Iterator[tuple[str, Path]]:
 
 
 def count(folder: Path) -> int:
-    """Microjoules that a domain has counted. OSError; since Linux 5.10 only root may read it."""
-    return int((folder / "energy_uj").read_text())
+    """Microjoules of a domain so far. OSError or ValueError; since Linux 5.10 only root may read them."""
+    return _whole(folder / "energy_uj")
+
+
+def _whole(path: Path) -> int:
+    text = path.read_text().strip()
+    if not text.isdecimal():
+        raise ValueError(f"{path} shows {text[:40]!r}, which is not a number")
+    return int(text)
 
 
 def meter_w(hwmon: Path = HWMON) -> float | None:
@@ -64,13 +71,13 @@ def meter_w(hwmon: Path = HWMON) -> float | None:
         raise ValueError(f"{hwmon} has {len(meters)} power meters, and one machine has one power")
     if not meters:
         return _ipmi_w() if shutil.which(IPMI[0]) else None
-    mean_ms = int((meters[0] / "power1_average_interval").read_text())
+    mean_ms = _whole(meters[0] / "power1_average_interval")
     if mean_ms > LONGEST_MEAN_MS:
         raise ValueError(
             f"{meters[0]} shows the mean of {mean_ms / 1000:.0f} s: as root, write 1000 to its "
             "power1_average_interval"
         )
-    return _plausible(int((meters[0] / "power1_average").read_text()) / 1e6)
+    return _plausible(_whole(meters[0] / "power1_average") / 1e6)
 
 
 def _ipmi_w() -> float:

@@ -17,7 +17,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.clock import REAL, Clock
 from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
-from density_study.cluster.state.plain_file import NotPlainError, open_plain, too_large
+from density_study.cluster.state.plain_file import NotPlainError, open_plain, too_large, why_unread
 
 log = logging.getLogger(__name__)
 JOURNAL = "journal.jsonl"
@@ -178,8 +178,7 @@ class Journal:
         try:
             return event_of(entry)
         except ValueError as error:  # pydantic's, which names the keys
-            what = " ".join(str(error).split())[:200]
-            raise self._fault(number, f"the line is not an event: {what}") from error
+            raise self._fault(number, f"the line is not an event: {why_unread(error)}") from error
 
     def _fault(self, number: int, what: str) -> StudyError:
         return StudyError(

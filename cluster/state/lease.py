@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import atomic, presence
 from density_study.cluster.state.events import Event, RunEnded, RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy
 from density_study.cluster.state.runtime import LEASE, LEASE_LOCK, runtime_dir
 from density_study.cluster.state.tags import tagged
@@ -154,8 +154,7 @@ def holder() -> Lease | None:
             raise _unusable(LEASE, f"it has another format; this version reads format {FORMAT}")
         found = _ADAPTER.validate_python(entry)
     except (ValueError, RecursionError) as error:
-        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise _unusable(LEASE, f"it is damaged: {why}") from error
+        raise _unusable(LEASE, f"it is damaged: {why_unread(error)}") from error
     if found.owner.pid is not None and not 0 < found.owner.pid <= _MAX_PID:
         raise _unusable(LEASE, f"it is damaged: {str(found.owner.pid)[:20]} is not a process")
     return found

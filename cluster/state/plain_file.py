@@ -8,6 +8,7 @@ writes to, a device without an end.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from pathlib import Path
@@ -18,6 +19,8 @@ _FIRST_PERSON = 1000
 """Accounts with smaller numbers are of the system: root, hdfs, hadoop, ..."""
 MOST_WHY = 500
 """Letters of a reason."""
+MOST_FAULTS = 3
+"""Faults of one file that are named, each with its key."""
 _REMOVE = "find out how it came there, then remove it, or put a copy of the file in its place."
 
 
@@ -96,9 +99,32 @@ def in_words(size: int) -> str:
 
 
 def why_unread(error: Exception) -> str:
-    """Why a file cannot be read, in a line: what others wrote may have thousands of faults."""
-    known = error.strerror if isinstance(error, OSError) else None
-    return known or " ".join(str(error).split())[:MOST_WHY]
+    """Why a file or an answer cannot be read, in a line and not in Python's words, which name no part of it.
+    What others wrote may have thousands of faults."""
+    return " ".join(_words(error).split())[:MOST_WHY]
+
+
+def _words(error: Exception) -> str:
+    faults = getattr(error, "errors", None)  # of pydantic, which hosts do not have
+    if callable(faults):
+        every = [(".".join(map(str, one["loc"])), one["msg"]) for one in faults()[:MOST_FAULTS]]
+        return "; ".join(f"{key}: {fault}" if key else fault for key, fault in every)
+    match error:
+        case json.JSONDecodeError():
+            return f"line {error.lineno}, column {error.colno} is not JSON"
+        case UnicodeDecodeError():
+            return f"byte {error.start + 1} is not {error.encoding.upper()}"
+        case KeyError():
+            return f"{error.args[0]} is missing" if error.args else "a key is missing"
+        case RecursionError():
+            return "it is nested too deeply"
+        case OverflowError():
+            return "a number in it is too large"
+        case AttributeError() | TypeError() | IndexError():
+            return "a value in it is of another kind, or missing"
+        case OSError(strerror=str() as reason):
+            return reason
+    return str(error)
 
 
 def fault_of(path: Path) -> str:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.state.plain_file import read_named
+from density_study.cluster.state.plain_file import read_named, why_unread
 
 FILE = "DENSITY_STUDY_SETTINGS"
 VARIABLES = {
@@ -96,10 +96,8 @@ def _from_file(path: Path, named: bool) -> dict[str, str]:
             return {}
         raise _fault(path, "the file does not exist", f"write it, or unset {FILE}.") from error
     except (OSError, ValueError, RecursionError) as error:  # also of TOML and UTF-8, as ValueErrors
-        why = (isinstance(error, OSError) and error.strerror) or error
-        raise _fault(
-            path, f"the file cannot be read: {why}", 'write `key = "value"` lines.'
-        ) from error
+        what = f"the file cannot be read: {why_unread(error)}"
+        raise _fault(path, what, 'write `key = "value"` lines.') from error
     return {key: _value(path, key, value) for key, value in values.items()}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from density_study.cluster.machine.other_users.private_network import Connection, connect
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answer_limits import LimitedResponse
 
 Fetch = Callable[[str], Any]
@@ -80,4 +81,4 @@ def queried(fetch: Fetch, url: str, judge: Judge, expected: int) -> Seen:
         return Seen(False, f"no answer from {url}: {error}")
     except (LookupError, ValueError) as error:
         # The web server is up before the service has registered its metrics.
-        return Seen(False, f"metrics not available yet at {url}: {error!r}")
+        return Seen(False, f"metrics not available yet at {url}: {why_unread(error)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.plain_file import why_unread
 from density_study.jobs.facts.trial import trial_facts
 from density_study.workloads.base.rows import Row, if_all
 from density_study.workloads.base.search import Probe
@@ -62,7 +63,8 @@ def first_look(record: Path) -> FirstLook:
         rows = record_rows(manifest, record)
         facts = trial_facts(rows)
     except (StudyError, OSError, ValueError) as error:
-        return FirstLook(record.name, reasons=(f"the record cannot be read: {error}",))
+        why = error if isinstance(error, StudyError) else why_unread(error)
+        return FirstLook(record.name, reasons=(f"the record cannot be read: {why}",))
     judged = judge(facts.checks)
     kind = kind_of(rows.trial["workload"])
     p99_ms, p99_of = _slowest_p99(facts.metrics)

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import why_unread
 
 MAX_BYTES = 128 * 1024
 MAX_DEPTH = 32
@@ -28,6 +29,7 @@ MAX_NUMBER = 10**40
 _STR, _MERGE, _DATE, _VALUE, _INT, _FLOAT = (
     f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value", "int", "float")
 )
+
 _OCTAL = re.compile(r"[+-]?0[0-7_]+")
 _BASE_60 = r"(?!.*:)"
 
@@ -79,7 +81,7 @@ def parse_yaml(text: str, name: str, *, recorded: bool = False) -> Document:
         raise _not_yaml(error.problem or error.context or "not YAML", where) from error
     except (ValueError, OverflowError) as error:  # for example the escape "\U00110000"
         line = loader.line + 1 if loader else 1
-        raise _not_yaml(str(error), f"{name}:{line}") from error
+        raise _not_yaml("an escape names no character", f"{name}:{line}") from error
     return Document(name, value, root)
 
 
@@ -100,7 +102,7 @@ def read_text(path: Path) -> str:
         raise InputError("the file does not exist.", where, "name a YAML file.") from error
     except (OSError, UnicodeDecodeError) as error:
         remedy = "name a readable UTF-8 file."
-        raise InputError(f"the file cannot be read: {error}.", where, remedy) from error
+        raise InputError(f"the file cannot be read: {why_unread(error)}.", where, remedy) from error
 
 
 def _too_large(name: str) -> InputError:

@@ -18,6 +18,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import AnyTopology
 from density_study.cluster.providers.existing.web import url_of
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answers import Fetch
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.ycsb.warming.servers import SERVER
@@ -74,7 +75,7 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
                 engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
             used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
         except NO_ANSWER as error:
-            faults.append(f"{name} does not show its block cache: {error!r}")
+            faults.append(f"{name} does not show its block cache: {why_unread(error)}")
     return CachesReading(counters, engines, used_mib, tuple(faults))
 
 

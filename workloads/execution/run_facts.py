@@ -13,6 +13,7 @@ from density_study.cluster.state import presence
 from density_study.cluster.state.events import StepEnded
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.own_runs import PLAN
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.state.run_state import run_state
 from density_study.cluster.state.run_tags import has_tags, tags_of
 from density_study.workloads.execution.run import import_of, study_of
@@ -103,4 +104,4 @@ def _in_words(error: Exception) -> str:
         return f"{Path(error.where).name}: {error.what}"
     if isinstance(error, OSError) and error.filename:
         return f"{Path(error.filename).name}: {error.strerror}."
-    return f"plan.json or the journal is damaged: {str(error).split(chr(10), 1)[0]}"
+    return f"plan.json or the journal is damaged: {why_unread(error)}."

@@ -25,7 +25,7 @@ from density_study.cluster.old_names import present
 from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.monitors import MONITORS
@@ -476,7 +476,7 @@ def read_plan(path: Path) -> Plan:
             return Plan.model_validate(present(value, Plan))
     except (ValueError, RecursionError) as error:
         raise StudyError(
-            f"this is not a plan: {' '.join(str(error).split())[:200]}.",
+            f"this is not a plan: {why_unread(error)}.",
             str(path),
             f"restore it from a backup, or {ANEW}.",
         ) from error

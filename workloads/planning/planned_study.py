@@ -13,6 +13,7 @@ from density_study.cluster.lifecycle.variant_checks import check_built_versions,
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.state.plain_file import why_unread
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.study.study import Study
@@ -68,7 +69,7 @@ def check_runs(runs: Path) -> None:
             return
         what = f"no folder can be created in {existing}."
     except (OSError, ValueError) as error:
-        what = f"the path cannot be examined: {error}."
+        what = f"the path cannot be examined: {why_unread(error)}."
     raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import sync_folder, write_text
+from density_study.cluster.state.plain_file import why_unread
 from density_study.workloads.base.workload import RecordFolder
 from density_study.workloads.record.manifest import FORMAT, Manifest
 from density_study.workloads.tables.storage import read_of_others
@@ -90,7 +91,9 @@ def read_manifest(record: Path) -> Manifest:
         manifest = Manifest.model_validate(present(value, Manifest)) if written == FORMAT else None
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise StudyError(
-            f"cannot read a manifest: {error}", str(path), "restore the record, or remove it."
+            f"cannot read a manifest: {why_unread(error)}.",
+            str(path),
+            "restore the record, or remove it.",
         ) from error
     if manifest is None:
         raise StudyError(

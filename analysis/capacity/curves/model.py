@@ -17,7 +17,7 @@ from density_study.analysis.capacity.inputs.point import Point
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.plain_file import read_named
+from density_study.cluster.state.plain_file import read_named, why_unread
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
@@ -123,10 +123,8 @@ def read_model(path: Path) -> Model:
     try:
         value: Any = present(json.loads(read_named(path, MOST_BYTES)), Model)
     except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"the model cannot be read: {why}.", str(path), "create one with study capacity fit."
-        ) from error
+        what = f"the model cannot be read: {why_unread(error)}."
+        raise InputError(what, str(path), "create one with study capacity fit.") from error
     found = value if isinstance(value, dict) else {}
     if found.get("kind") in ("plan", "excuse"):
         raise InputError(
@@ -143,11 +141,8 @@ def read_model(path: Path) -> Model:
     try:
         return Model.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{key}: {first['msg']}.", str(path), "create it again with study capacity fit."
-        ) from error
+        remedy = "create it again with study capacity fit."
+        raise InputError(f"{why_unread(error)}.", str(path), remedy) from error
 
 
 def write_model(model: Model, path: Path) -> None:

@@ -15,12 +15,18 @@ _SEP_LINE = re.compile(r'\A"?sep=[^\r\n]?"?(?=\r?\n)', re.IGNORECASE)  # Excel's
 Row = Mapping[str, str]
 
 
-def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
+def csv_rows(
+    text: str, where: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> Iterator[tuple[str, Row]]:
     """(place, cells by lower-case column) of each line that is not empty. Cells are parted by commas,
     semicolons or tabs, whichever parts the header into most of the needed columns.
 
     InputError for a column that is missing or there twice, a line with more cells than the header has
     (an unquoted comma in a number), and text that is not CSV. `where` names the file.
+
+    Also for a last line that may be cut off, if its last column is needed or optional: others are not read.
+    Without a line end or a quote after it, nobody knows whether its last cell is whole: 12.5 may have been
+    12.58. What is missing behind a whole line, nobody knows.
     """
     text = _SEP_LINE.sub("", text, count=1)
     delimiter = delimiter_of(text, needed)
@@ -36,12 +42,9 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
         for place, cells in lines:
             is_last = not text.endswith(("\n", "\r")) and reader.line_num > text.count("\n")
             if is_last and len(cells) < len(names):
-                raise InputError(
-                    f"the line is cut off: it has {len(cells)} cells, the header {len(names)}, and no line "
-                    "end closes it.",
-                    place,
-                    "copy the file again; if the line is whole, append a line end.",
-                )
+                raise _cut(f"it has {len(cells)} cells, the header {len(names)}, and", place)
+            if is_last and names[-1] in (*needed, *optional) and not text.endswith('"'):
+                raise _cut(f"its last cell is {cells[-1][:40]!r}, and", place)
             yield place, _row(cells, names, place)
     except csv.Error as error:
         raise InputError(
@@ -49,6 +52,14 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
             f"{where}, line {reader.line_num}",
             "look for a quote that is not closed, or save it as CSV again.",
         ) from error
+
+
+def _cut(what: str, place: str) -> InputError:
+    return InputError(
+        f"the line may be cut off: {what} no line end closes it.",
+        place,
+        "copy the file again; if the line is whole, append a line end.",
+    )
 
 
 def delimiter_of(text: str, needed: Sequence[str]) -> str:

@@ -26,11 +26,12 @@ from density_study.analysis.capacity.inputs.point_slips import check_slips
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.plain import one_line
-from density_study.cluster.state.plain_file import read_named
+from density_study.cluster.state.plain_file import read_named, why_unread
 
 _log = logging.getLogger(__name__)
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
+OPTIONAL = ("load", "percentile", "operation")
 MOST_BYTES = 2**26
 _OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
 """The column `disk_type` as the header of earlier versions named it."""
@@ -51,9 +52,9 @@ def read_points(path: Path) -> tuple[Point, ...]:
             b"\xff\xfe",
             b"\xfe\xff",
         )
-        why = error.strerror if isinstance(error, OSError) else error
+        why = "they are encoded in UTF-16" if utf16 else why_unread(error)
         raise InputError(
-            f"the points cannot be read: {'they are encoded in UTF-16' if utf16 else why}.",
+            f"the points cannot be read: {why}.",
             str(path),
             "name a CSV file of measured points, in UTF-8.",
         ) from error
@@ -65,7 +66,7 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
     if _OLD_COLUMN.match(text):
         _log.warning("%s: `medium` is the old name of the column disk_type; rename it", where)
         text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
-    rows = list(csv_rows(text, where, NEEDED))
+    rows = list(csv_rows(text, where, NEEDED, OPTIONAL))
     if delimiter_of(text, NEEDED) != ",":
         check_points_are_decimal(rows, ("hosts", "value", "load"))
     points = _points(rows)

@@ -11,7 +11,7 @@ from density_study.cluster.model.errors import InputError
 
 MOST_PER_DAY = 1_000_000
 """Genomes: ten times what all sequencers of the world produce."""
-TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=([0-9.]+)\s*([a-z]+)")
+TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=(\d+(?:\.\d+)?)\s*([a-z]+)", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,13 @@ MOST_CPUS = 10_000  # of a task; more is damage
 MOST_WORDS = 100  # characters of a duration
 UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 BINARY_MIB = {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30}
+_DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_NUMBER = re.compile(rf"[+-]?{_DECIMAL}(?:[eE][+-]?\d+)?", re.ASCII)
 _EPOCH = re.compile(r"\d+(\.\d+)?")
-_PART = re.compile(r"([0-9.]+)\s*(ms|[dhms])\s*")
+_PART = re.compile(rf"({_DECIMAL})\s*(ms|[dhms])\s*")
 _CLOCK = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 _COMMA = re.compile(r"\d,\d")
-_SIZE = re.compile(r"([0-9.]+(?:[eE][+-]?\d+)?)\s*([KMGTP]?)(i?)(B?|bytes?)", re.IGNORECASE)
+_SIZE = re.compile(rf"({_DECIMAL}(?:[eE][+-]?\d+)?)\s*([KMGTP]?)(i?)(B?|bytes?)", re.IGNORECASE)
 
 
 def known(text: object) -> str | None:
@@ -42,7 +44,7 @@ def number(value: object, most: float = MOST) -> float | None:
     text = known(value)
     if text is None or isinstance(value, bool):
         return None
-    found = float(without_comma(text))
+    found = float(text) if _NUMBER.fullmatch(without_comma(text)) else math.nan
     if not 0 <= found <= most:
         raise ValueError(f"not a number from 0 to {most:g}: {text[:40]!r}")
     return found
@@ -107,7 +109,7 @@ def epoch_s(value: object) -> float | None:
     if _EPOCH.fullmatch(text):
         amount = float(text)
         return number(amount / 1e3 if amount > 1e11 else amount)
-    found = datetime.fromisoformat(text)
+    found = _moment(text)
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
@@ -123,4 +125,11 @@ def between_s(start: object, end: object) -> float | None:
 def is_local(value: object) -> bool:
     """Whether a time is one without a zone."""
     text = known(value)
-    return bool(text and not _EPOCH.fullmatch(text) and not datetime.fromisoformat(text).tzinfo)
+    return bool(text and not _EPOCH.fullmatch(text) and not _moment(text).tzinfo)
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"not an ISO time: {text[:40]!r}") from None

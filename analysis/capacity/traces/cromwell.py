@@ -21,6 +21,7 @@ from density_study.analysis.capacity.traces.amounts import (
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 from density_study.cluster.model.plain import plain
+from density_study.cluster.state.plain_file import why_unread
 
 CONTAINER = (  # beginnings of events of Google's Life Sciences API, v1alpha2 and v2
     "localizing-files", "running-docker", "delocalizing-files",
@@ -51,7 +52,9 @@ def read(source: Source) -> Record:
         try:
             tasks.append(_task(path, shard, call))
         except (ValueError, OverflowError, TypeError, AttributeError) as error:
-            what = f"the call {plain(path.rpartition(':')[2])} cannot be parsed: {error}."
+            what = (
+                f"the call {plain(path.rpartition(':')[2])} cannot be parsed: {why_unread(error)}."
+            )
             source.refuse(what, "give the file as Cromwell wrote it.")
     return Record(tuple(linked(tasks, [call for _, _, call in calls], _paths)))
 

@@ -15,6 +15,7 @@ from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known,
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task, linked
 from density_study.cluster.model.plain import counted, plain
+from density_study.cluster.state.plain_file import why_unread
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
@@ -34,7 +35,7 @@ def read(source: Source) -> Record:
         try:
             tasks.append(_task(job))
         except (ValueError, OverflowError, TypeError, AttributeError) as error:
-            what = f"the job {plain(str(job.get('id')))} cannot be parsed: {error}."
+            what = f"the job {plain(str(job.get('id')))} cannot be parsed: {why_unread(error)}."
             source.refuse(what, "give the file as Galaxy wrote it.")
     tests = document.get("tests") if isinstance(document, dict) else None
     without = len(tests) - len(jobs) if isinstance(tests, list) else 0

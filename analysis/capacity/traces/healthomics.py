@@ -20,6 +20,7 @@ from density_study.analysis.capacity.traces.amounts import between_s, cpus, epoc
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Outcome, Record, Task
 from density_study.cluster.model.plain import counted
+from density_study.cluster.state.plain_file import why_unread
 
 OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "SUCCESS": "done", "FAILED": "lost",
                                 "CANCELLED": "lost"}  # fmt: skip
@@ -50,7 +51,9 @@ def read(source: Source) -> Record:
             tasks.append(_task(entry))
         except (ValueError, OverflowError, TypeError) as error:
             source.refuse(
-                f"the entry cannot be parsed: {error}.", "export the log stream again.", line
+                f"the entry cannot be parsed: {why_unread(error)}.",
+                "export the log stream again.",
+                line,
             )
     nameless = tasks and all(task.process == ALL for task in tasks)
     return Record(

@@ -23,6 +23,7 @@ from density_study.analysis.capacity.traces.amounts import (
 )
 from density_study.analysis.capacity.traces.source import Row, Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
+from density_study.cluster.state.plain_file import why_unread
 
 NEEDED = ("name", "status", "realtime")
 FIELDS = "name, status, realtime, %cpu, cpus, memory, accelerator, peak_rss, rchar, wchar, submit, duration"
@@ -50,7 +51,9 @@ def read(source: Source) -> Record:
             tasks.append(_task(row))
         except (ValueError, OverflowError) as error:
             source.refuse(
-                f"the line cannot be parsed: {error}.", "give the file as Nextflow wrote it.", line
+                f"the line cannot be parsed: {why_unread(error)}.",
+                "give the file as Nextflow wrote it.",
+                line,
             )
     return Record(tuple(tasks), () if shows_gpus else (NO_GPUS,))
 

@@ -22,6 +22,7 @@ from density_study.analysis.capacity.traces.amounts import (
 )
 from density_study.analysis.capacity.traces.source import Row, Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Outcome, Record, Task
+from density_study.cluster.state.plain_file import why_unread
 
 COMMAND = (
     "export it with TZ=UTC sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,"
@@ -33,6 +34,7 @@ ALL = "jobs"
 MOST_NAME = (
     1024  # Slurm's limit for the name of a job; the pattern would take long for a longer one
 )
+
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
 OF_SNAKEMAKE = re.compile(r"rule_(?P<process>.+?)(?:_wildcards_(?P<tag>.*))?")  # a comment
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -68,7 +70,7 @@ def read(source: Source) -> Record:
         try:
             tasks.append(_task(attempt))
         except (ValueError, OverflowError) as error:
-            source.refuse(f"the line cannot be parsed: {error}.", COMMAND, attempt.line)
+            source.refuse(f"the line cannot be parsed: {why_unread(error)}.", COMMAND, attempt.line)
     unknown = []
     if tasks and all(task.process == ALL for task in tasks):
         unknown.append("the record has no JobName: all jobs are one stage")

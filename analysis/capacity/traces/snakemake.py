@@ -14,6 +14,7 @@ from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.traces.amounts import cpus, known, mib, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import NO_GPUS, Record, Task
+from density_study.cluster.state.plain_file import why_unread
 
 MEASURES = {
     "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
@@ -45,7 +46,9 @@ def read(source: Source) -> Record:
         except (ValueError, OverflowError) as error:
             line = rows[0][0]
             source.refuse(
-                f"the row cannot be parsed: {error}.", "give the file as Snakemake wrote it.", line
+                f"the row cannot be parsed: {why_unread(error)}.",
+                "give the file as Snakemake wrote it.",
+                line,
             )
     unknown = [NO_FAILURES, NO_TIMES]
     if not all("resources" in row for rows in jobs.values() for _, row in rows):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import why_unread
 from density_study.workloads.base.parsing import BOM
 from density_study.workloads.imports.foreign import HEAD_BYTES
 
@@ -68,7 +69,7 @@ class Source:
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            self.refuse(f"the file is not UTF-8: {error}.", "save it as UTF-8.")
+            self.refuse(f"the file is not UTF-8: {why_unread(error)}.", "save it as UTF-8.")
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """(number, text) of each line that is not empty. InputError beyond the limits."""
@@ -83,7 +84,9 @@ class Source:
                     if line.strip():
                         yield number, line
             except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-                self.refuse(f"the file cannot be read: {error}.", "copy it again.", number + 1)
+                self.refuse(
+                    f"the file cannot be read: {why_unread(error)}.", "copy it again.", number + 1
+                )
 
     def document(self) -> Any:
         """The value of a JSON document."""
@@ -94,7 +97,9 @@ class Source:
         try:
             return json.loads(text, parse_constant=_no_constant)
         except ValueError as error:
-            self.refuse(f"this is not valid JSON: {error}.", "copy the file again.", line)
+            self.refuse(
+                f"this is not valid JSON: {why_unread(error)}.", "copy the file again.", line
+            )
 
     def table(self, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
         """(line, cells by column) of a table. delimiter: None: the one that parts the header most often."""
@@ -161,7 +166,7 @@ class Source:
         try:
             return stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            self.refuse(f"the file cannot be read: {error}.", "copy it again.")
+            self.refuse(f"the file cannot be read: {why_unread(error)}.", "copy it again.")
 
 
 def _no_constant(text: str) -> NoReturn:

@@ -17,6 +17,7 @@ from density_study.analysis.capacity.traces.amounts import MOST_CPUS, mib, numbe
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Record, Task
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import why_unread
 
 HEAP_MIB, OVERHEAD_MIB, OVERHEAD_SHARE = 1024.0, 384.0, 0.10  # Spark's defaults
 OVERHEAD_SHARE_OF_PYTHON = 0.40  # on Kubernetes
@@ -67,7 +68,9 @@ def read(source: Source, *more: Source) -> Record:
             _take(log, event)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             source.refuse(
-                f"the event cannot be parsed: {error!r}.", "give the log as Spark wrote it.", line
+                f"the event cannot be parsed: {why_unread(error)}.",
+                "give the log as Spark wrote it.",
+                line,
             )
     merged = len({stage for stage, _ in log.tasks}) > MOST_STAGES
     try:
@@ -137,18 +140,18 @@ def _take(log: _Log, event: Mapping[str, Any]) -> None:
             log.application = f"{application} {event.get('App Attempt ID')}"
     elif kind in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
         info = event["Stage Info"]
-        log.names[int(info["Stage ID"])] = str(info["Stage Name"])
+        log.names[_whole(info, "Stage ID")] = str(info["Stage Name"])
         if any("Python" in f"{one.get('Name')} {one.get('Scope')}" for one in info["RDD Info"]):
-            log.python.add(int(info["Stage ID"]))
+            log.python.add(_whole(info, "Stage ID"))
         if (at := _scaled(info.get("Submission Time"), 1e-3)) is not None:
-            log.submitted_s[int(info["Stage ID"]), int(info.get("Stage Attempt ID", 0))] = at
+            log.submitted_s[_whole(info, "Stage ID"), _whole(info, "Stage Attempt ID", 0)] = at
     elif kind == "SparkListenerEnvironmentUpdate":
         log.properties = dict(event.get("Spark Properties") or {})
     elif kind == "SparkListenerExecutorAdded":
-        cores = int(event["Executor Info"]["Total Cores"])
+        cores = _whole(event["Executor Info"], "Total Cores")
         log.executor_cores = max(log.executor_cores, cores)
     elif kind == "SparkListenerTaskEnd":
-        log.tasks.append((int(event["Stage ID"]), _task(log, event)))
+        log.tasks.append((_whole(event, "Stage ID"), _task(log, event)))
     elif kind == ENDED:
         log.ended = True
 
@@ -156,7 +159,7 @@ def _take(log: _Log, event: Mapping[str, Any]) -> None:
 def _task(log: _Log, event: Mapping[str, Any]) -> Task:
     info, metrics = event["Task Info"], event.get("Task Metrics") or {}
     reason = str((event.get("Task End Reason") or {}).get("Reason", "unknown"))
-    stage = int(event["Stage ID"])
+    stage = _whole(event, "Stage ID")
     run_s = _both(log, metrics, "Executor Run Time", "Executor Deserialize Time", 1e-3)
     if run_s is None:  # its executor was lost
         launch_s, end_s = (_scaled(info.get(f"{one} Time"), 1e-3) for one in ("Launch", "Finish"))
@@ -175,7 +178,7 @@ def _task(log: _Log, event: Mapping[str, Any]) -> Task:
         cpus=_cpus(log),
         read_mib=_mib(read.get("Bytes Read", 0 if metrics else None)),
         write_mib=_mib(written.get("Bytes Written", 0 if metrics else None)),
-        submit_s=log.submitted_s.get((stage, int(event.get("Stage Attempt ID", 0)))),
+        submit_s=log.submitted_s.get((stage, _whole(event, "Stage Attempt ID", 0))),
         end_s=finish_s or None,
         spilled_mib=_mib(metrics.get("Disk Bytes Spilled")),
         gc_s=_scaled(metrics.get("JVM GC Time"), 1e-3),
@@ -247,6 +250,14 @@ def _is_local(log: _Log) -> bool:
 
 def _heap_property(log: _Log) -> str:
     return f"spark.{'driver' if _is_local(log) else 'executor'}.memory"
+
+
+def _whole(values: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    """KeyError without the value and a default."""
+    text = str(values[key] if default is None else values.get(key, default))
+    if not text.isdecimal():
+        raise ValueError(f"{key} is {text[:40]!r}, not a whole number")
+    return int(text)
 
 
 def _scaled(value: object, factor: float) -> float | None:

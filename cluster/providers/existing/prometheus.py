@@ -53,7 +53,7 @@ def scraped(server: Prometheus, selector: str, start_s: float, end_s: float) -> 
             if isinstance(one, dict)
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise _wrong(server, f"an answer that is not a matrix of samples ({error})") from error
+        raise _wrong(server, "an answer that is not a matrix of samples") from error
     if sum(len(one.samples) for one in series) > MOST_SAMPLES:
         raise _wrong(server, f"more than {MOST_SAMPLES:,} samples")
     return series

@@ -24,6 +24,7 @@ from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.ssh.bounded import TooMuchError, bounded_bytes
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answer_limits import MOST_BYTES, LimitedResponse
 
 TIMEOUT_S = 10.0
@@ -91,8 +92,9 @@ def understood(address: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
+        why = why_unread(error if isinstance(error, KeyError) else TypeError())
         raise StudyError(
-            f"its answer lacks what a daemon of Hadoop says ({type(error).__name__}: {str(error)[:200]}).",
+            f"its answer lacks what a daemon of Hadoop says: {why}.",
             address,
             "check that the daemon has started, and that this is the address of its web server.",
         ) from error

@@ -13,7 +13,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise, log_speed
 from density_study.cluster.state import atomic
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 
 FILE = "rehearsal.json"
 MAX_BYTES = 2**24
@@ -58,7 +58,7 @@ def read_rehearsal(root: Path) -> Rehearsal:
         return _parsed(read_plain(root / FILE, MAX_BYTES))
     except (OSError, ValidationError) as error:
         raise StudyError(
-            f"this is not a rehearsal: {str(error).splitlines()[0]}.",
+            f"this is not a rehearsal: {why_unread(error)}.",
             str(root / FILE),
             "rehearse the study again: study rehearse SPEC.",
         ) from error

@@ -16,7 +16,7 @@ from typing import Any
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.ssh.work_folder import own_folder
 from density_study.cluster.state import atomic
-from density_study.cluster.state.plain_file import read_plain
+from density_study.cluster.state.plain_file import read_plain, why_unread
 from density_study.cluster.state.tags import tagged
 
 _MAX_BYTES = 2**16
@@ -84,14 +84,14 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         held = json.loads(read_plain(path, _MAX_BYTES))
         if not isinstance(held["tag"], str) or not isinstance(held["owner"], dict):
-            raise TypeError("tag or owner")
+            raise ValueError("its tag or owner is of another kind")
         _has_expired(held)
         time.localtime(held["since"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError) as error:
         raise StudyError(
-            f"the lease of the host is damaged: {type(error).__name__}: {error}.",
+            f"the lease of the host is damaged: {why_unread(error)}.",
             str(path),
             f"make sure that no study uses the host, then run there: `rm {path}`.",
         ) from error

@@ -20,6 +20,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.stack.machine_software import MachineSoftware
 from density_study.cluster.stack.stack import Stack, ensure, locked, stack_home
 from density_study.cluster.stack.store_software import UNPACKED, StoreSoftware
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
 from density_study.cluster.stores.store import ClusterStore, Part, Where, server
 
@@ -104,7 +105,7 @@ def kudu_answer(fetch: Fetch, page: str, address: str) -> Seen:
         # Until the master has opened its catalog, it redirects to a page for people.
         return Seen(False, f"no answer from {url}: {error}")
     except (LookupError, TypeError, ValueError) as error:
-        return Seen(False, f"servers not known yet at {url}: {error!r}")
+        return Seen(False, f"servers not known yet at {url}: {why_unread(error)}")
     return Seen(address in found, f"the master knows {', '.join(sorted(found)) or 'no server'}")
 
 

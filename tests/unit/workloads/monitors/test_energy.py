@@ -127,3 +127,10 @@ def test_a_machine_without_energy_counters_says_why(tmp_path: Path) -> None:
     package = domain(tmp_path, "intel-rapl:0", "package-0", 900)
     (package / "energy_uj").unlink()
     assert "energy_uj" in energy_fault(tmp_path, tmp_path)
+
+
+def test_a_counter_that_shows_no_number_is_named(tmp_path: Path) -> None:
+    shown = meter(tmp_path, 200.0) / "power1_average"
+    shown.chmod(0o644)
+    shown.write_text("\n")
+    assert f"{shown} shows '', which is not a number" in energy_fault(tmp_path, tmp_path)

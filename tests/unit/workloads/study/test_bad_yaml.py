@@ -43,7 +43,7 @@ BAD = {
     "no digits": ("seed2: 0x_", "not a readable number"),
     "merge of a number": ("<<: 3", "expected a mapping"),
     "NUL": ("vms: a\0b", "the character #x00 is not allowed"),
-    "escape of no character": ('question: "\\U00110000"', "chr()"),
+    "escape of no character": ('question: "\\U00110000"', "an escape names no character"),
     "lone surrogate": ('slo: "\\ud800"', "write a mapping of keys"),
     "large": ("# " + "x" * 200_000, "larger than 128 KiB"),
 }
