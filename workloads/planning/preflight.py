@@ -20,7 +20,7 @@ from density_study.cluster.lifecycle.needed import (
 )
 from density_study.cluster.lifecycle.quiet_hosts import check_quiet
 from density_study.cluster.machine.host_commands import free_disks
-from density_study.cluster.model.errors import InputError, StudyError, together
+from density_study.cluster.model.errors import InputError, StudyError, do_all, together
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import ExistingTopology, Topology
@@ -213,16 +213,19 @@ def _of_hosts(study: Study, topologies: Sequence[Topology], tag: str) -> Iterato
 
 def _check_room(topology: Topology, most: Written, at_once: int = 1) -> None:
     """InputError names each host and disk with too little."""
-    _check_data_disks(topology, most)
-    free = provider_of(topology).free_resources(topology)
-    faults = [
-        fault
-        for host in topology.hosts
-        if host.name in free
-        for fault in _lacking(host, free[host.name], topology, most, at_once)
-    ]
-    if faults:
-        raise together(faults)
+
+    def check_free() -> None:
+        free = provider_of(topology).free_resources(topology)
+        faults = [
+            fault
+            for host in topology.hosts
+            if host.name in free
+            for fault in _lacking(host, free[host.name], topology, most, at_once)
+        ]
+        if faults:
+            raise together(faults)
+
+    do_all(partial(_check_data_disks, topology, most), check_free)
 
 
 def _lacking(
@@ -245,19 +248,29 @@ def _lacking(
 
 
 def _check_data_disks(topology: Topology, most: Written) -> None:
-    """InputError if the data disks of guests are smaller than what they will hold."""
-    for host in topology.hosts:
-        if host.vms is None or not topology.variant.vms_per_host:
-            continue
-        need_mib = max((most.on_mib(disk.path, host, topology) for disk in host.disks), default=0)
-        if need_mib > host.vms.data_gib * 1024:
-            raise InputError(
-                f"the study writes up to {need_mib:,} MiB to each of its drives, and the guests' data "
-                f"disks may take {host.vms.data_gib} GiB of each drive.",
-                f"host {host.name!r}, key vms.data_disk",
-                f"write data_disk: {ceil(need_mib / 1024)} GiB, or reduce files, file_size or records.",
-                ("vms", "data_disk"),
+    """InputError names each host on which the data disks of guests are smaller than what they will hold."""
+    guests = {
+        host: host.vms for host in topology.hosts if topology.variant.vms_per_host and host.vms
+    }
+    small = {
+        host.name: (need_mib, vms.data_gib)
+        for host, vms in guests.items()
+        if (
+            need_mib := max(
+                (most.on_mib(one.path, host, topology) for one in host.disks), default=0
             )
+        )
+        > vms.data_gib * 1024
+    }
+    if small:
+        need_mib, data_gib = max(small.values())
+        raise InputError(
+            f"the study writes up to {need_mib:,} MiB to each of its drives, and the guests' data "
+            f"disks may take {data_gib} GiB of each drive.",
+            f"host {', '.join(map(repr, small))}, key vms.data_disk",
+            f"write data_disk: {ceil(need_mib / 1024)} GiB, or reduce files, file_size or records.",
+            ("vms", "data_disk"),
+        )
 
 
 def _short_of_memory(host: Host, room: FreeResources, at_once: int) -> Iterator[InputError]:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import ContainerHost, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
@@ -109,10 +109,14 @@ def containers(
 
 
 def check_shares(topology: Topology, cpus: Mapping[str, Cpus]) -> None:
-    """InputError if a host's CPUs cannot be dealt out as the study says. `cpus` as of `containers`."""
-    for host in topology.hosts:
+    """InputError names each host whose CPUs cannot be dealt out as the study says. `cpus` as of
+    `containers`."""
+
+    def check(host: Host) -> None:
         if workers := sum(one.host == host.name for one in topology.workers):
             _pinned(host, 0, workers, cpus[host.name])
+
+    each_of(topology.hosts, check)
 
 
 def _pinned(host: Host, index: int, workers: int, cpus: Cpus) -> Cpus:

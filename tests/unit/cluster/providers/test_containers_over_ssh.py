@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from density_study.cluster.machine import containers as on_host
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import NumaNode
 from density_study.cluster.model.errors import FaultsError, InputError, SeveralError, StudyError
 from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role, Target
 from density_study.cluster.model.network import Network
@@ -19,7 +21,7 @@ from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.container import over_ssh, removal
-from density_study.cluster.providers.container.container import containers, network_of
+from density_study.cluster.providers.container.container import check_shares, containers, network_of
 from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name, container_id, link_name
 from density_study.cluster.providers.container.over_ssh import ContainerOverSshProvider
@@ -135,6 +137,18 @@ def test_every_host_that_cannot_carry_containers_is_named(monkeypatch: pytest.Mo
     with pytest.raises(FaultsError) as caught:
         over_ssh._check_hosts(topology())
     assert [fault.where for fault in caught.value.faults] == ["h1", "h2"]
+
+
+def test_every_host_whose_cores_cannot_be_dealt_out_is_named() -> None:
+    there = topology()
+    hosts = tuple(
+        replace(host, containers=replace(host.containers, cpus="pinned"))  # type: ignore[type-var]
+        for host in there.hosts
+    )
+    one_core = (NumaNode(0, ((0,),)),)
+    with pytest.raises(FaultsError) as caught:
+        check_shares(replace(there, hosts=hosts), {"h1": one_core, "h2": one_core})
+    assert ["h1" in fault.where for fault in caught.value.faults] == [True, False]
 
 
 def test_every_host_that_reaches_no_others_containers_is_named(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError
+from density_study.cluster.providers.provider import FreeResources
+from density_study.workloads.planning import preflight
 from density_study.workloads.planning.cautions import cautions_of
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.preflight import disks_too_small, written
@@ -123,8 +126,24 @@ def test_data_disks_of_guests_hold_their_part(tmp_path: Path) -> None:
     said = "".join(disks_too_small(*small, tmp_path))
     assert "write data_disk: 28 GiB" in said
     assert "the guests' data disks may take 10 GiB of each drive" in said
+    assert "host 's1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9', key vms.data_disk" in said
     enough = planned(guests(0, 1, 2, workloads=load, vms={"data_disk": "28 GiB"}))
     assert not list(disks_too_small(*enough, tmp_path))
+
+
+def test_hosts_with_small_data_disks_hide_none_with_too_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = [{"testdfsio": {"modes": ["write"], "files": 576, "file_size": "4 GiB"}}]
+    study, plan = planned(guests(1, workloads=load, vms={"data_disk": "10 GiB"}))
+    free = {name: FreeResources.of(1024, {}) for name in ("s1", "s2")}
+    provider = SimpleNamespace(free_resources=lambda _: free)
+    monkeypatch.setattr(preflight, "provider_of", lambda _: provider)
+    with pytest.raises(FaultsError) as caught:
+        preflight._check_room(plan.built[0], written(study, plan, tmp_path))
+    disks, *memory = caught.value.faults
+    assert "data disks" in disks.what
+    assert [fault.where for fault in memory] == [f"host '{name}', key memory" for name in free]
 
 
 @pytest.mark.parametrize(("preallocated", "taken_gib"), [(False, 28), (True, 4096)])
