@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from density_study.cluster.model.errors import InputError
 
+_log = logging.getLogger(__name__)
 DELIMITERS = (",", ";", "\t")
 _THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 _SEP_LINE = re.compile(r'\A"?sep=[^\r\n]?"?(?=\r?\n)', re.IGNORECASE)  # Excel's own first line
@@ -24,9 +26,8 @@ def csv_rows(
     InputError for a column that is missing or there twice, a line with more cells than the header has
     (an unquoted comma in a number), and text that is not CSV. `where` names the file.
 
-    Also for a last line that may be cut off, if its last column is needed or optional: others are not read.
-    Without a line end or a quote after it, nobody knows whether its last cell is whole: 12.5 may have been
-    12.58. What is missing behind a whole line, nobody knows.
+    Also for a last line without line end that lacks cells. With all cells it is read, with a warning if the
+    last column is needed or optional: 12.5 may have been 12.58, but spreadsheets also end files like this.
     """
     text = _SEP_LINE.sub("", text, count=1)
     delimiter = delimiter_of(text, needed)
@@ -42,9 +43,18 @@ def csv_rows(
         for place, cells in lines:
             is_last = not text.endswith(("\n", "\r")) and reader.line_num > text.count("\n")
             if is_last and len(cells) < len(names):
-                raise _cut(f"it has {len(cells)} cells, the header {len(names)}, and", place)
+                raise InputError(
+                    f"the line is cut off: it has {len(cells)} cells, the header {len(names)}, and no line "
+                    "end closes it.",
+                    place,
+                    "copy the file again; if the line is whole, append a line end.",
+                )
             if is_last and names[-1] in (*needed, *optional) and not text.endswith('"'):
-                raise _cut(f"its last cell is {cells[-1][:40]!r}, and", place)
+                _log.warning(
+                    "%s: no line end closes the file; if it was cut off, the last cell, %r, may be too short",
+                    place,
+                    cells[-1][:40],
+                )
             yield place, _row(cells, names, place)
     except csv.Error as error:
         raise InputError(
@@ -52,14 +62,6 @@ def csv_rows(
             f"{where}, line {reader.line_num}",
             "look for a quote that is not closed, or save it as CSV again.",
         ) from error
-
-
-def _cut(what: str, place: str) -> InputError:
-    return InputError(
-        f"the line may be cut off: {what} no line end closes it.",
-        place,
-        "copy the file again; if the line is whole, append a line end.",
-    )
 
 
 def delimiter_of(text: str, needed: Sequence[str]) -> str:
