@@ -12,11 +12,12 @@ from density_study.workloads.base.values import Frozen
 
 
 class Change(Frozen):
-    """What the same cluster would carry with one more part. genomes_per_day None: no load at all."""
+    """What the same cluster would carry with one more part. genomes_per_day None: no load, or see `why`."""
 
     change: str
     genomes_per_day: float | None
     relative: float | None = Field(description="over what it carries today, minus 1")
+    why: str = Field("", description="what was not measured, or does not fit")
 
 
 class Year(Frozen):

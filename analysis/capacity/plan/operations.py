@@ -92,6 +92,8 @@ def _differs(one: Changed, plan: OperationsPlan) -> bool:
 
 
 def changed_words(one: Changed, plan: OperationsPlan) -> str:
+    if not _differs(one, plan):
+        return f"{one.change}: no change"
     if plan.stands:
         found = "none" if one.ops_s is None else f"{one.ops_s:,.0f} operations/s"
         return f"{one.change}: {found} instead of {plan.ops_s:,.0f}"

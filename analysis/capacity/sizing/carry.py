@@ -15,16 +15,18 @@ from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
 from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.carried import Carried, Change
 from density_study.analysis.capacity.plan.plan import Excuse, utc_now
-from density_study.analysis.capacity.sizing.candidate import Key
+from density_study.analysis.capacity.plan.words import resource_words
+from density_study.analysis.capacity.sizing.candidate import SURE, Key
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.cautions import warnings
 from density_study.analysis.capacity.sizing.growth import Growth, full, starting_data, years
 from density_study.analysis.capacity.sizing.plan_maker import examples, hours, loads
 from density_study.analysis.capacity.sizing.size import SHOWN_REASONS, check
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
-from density_study.analysis.capacity.sizing.standing import Standing, more_disks, neighbours
+from density_study.analysis.capacity.sizing.standing import LEAST, Standing, more_disks, neighbours
 
 BEYOND = 0.02  # relative: how much larger a load shows what fails first
 FIGURES = 3  # of the answer, rounded down
@@ -151,7 +153,16 @@ def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
             change=name,
             genomes_per_day=after,
             relative=None if found is None else found[0] / load - 1,
+            why=_refusal(other) if found is None else "",
         )
+
+
+def _refusal(standing: Standing) -> str:
+    """Why no candidate remains; empty if one does, but carries no load."""
+    search = standing.search.at(LEAST)
+    if any(True for _ in search.of_host(standing.host, standing.densities)):
+        return ""
+    return next(iter(search.refused), "")
 
 
 def _excuse(standing: Standing) -> Excuse:
@@ -160,16 +171,18 @@ def _excuse(standing: Standing) -> Excuse:
     every = list(search.of_host(standing.host, standing.densities))
     reasons = []
     for one in every[:SHOWN_REASONS]:
-        least = float(np.median(one.needs[one.tightest]))
-        wanted = (
-            f"{least:.0f} hosts at the least" if np.isfinite(least) else "more than was measured"
+        least = float(not_exceeded(one.needs[one.tightest], SURE))
+        needed = (
+            f"at least {least:.0f} hosts" if np.isfinite(least) else "more hosts than were measured"
         )
+        why = f"{resource_words(one.tightest)} would take {needed}"
+        if least <= standing.count:
+            why = f"a single genome takes longer than {question.turnaround}"
         reasons.append(
-            f"{standing.count} hosts with {one.vms_per_host} VMs per host carry no load with one host "
-            f"failed: {one.tightest} needs {wanted}, and the path of one genome must be within the SLO"
+            f"with {one.vms_per_host} VMs per host and one host failed they carry no load: {why}"
         )
     others = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
-    hosts = f"{standing.count} hosts of {standing.host.name}"
+    hosts = f"{standing.count} host{'s' * (standing.count > 1)} of {standing.host.name}"
     return Excuse(
         created=utc_now(),
         requested=f"any load of {search.demand.profile.profile} on {hosts}",

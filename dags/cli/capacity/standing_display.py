@@ -68,7 +68,7 @@ def carried_page(found: Carried) -> Iterator[RenderableType]:
 
 def _change(one: Change) -> Sequence[str]:
     if one.genomes_per_day is None or one.relative is None:
-        return one.change, "none", ""
+        return (one.change, "-", resource_words(one.why)) if one.why else (one.change, "none", "")
     return one.change, f"{one.genomes_per_day:g}", f"{one.relative:+.0%}"
 
 

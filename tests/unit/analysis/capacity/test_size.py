@@ -48,6 +48,13 @@ def test_more_genomes_need_more_hosts_and_cost_per_genome_follows_the_equation()
     assert few.usd_per_genome_as_bought == pytest.approx(few.hosts * day / 20)
 
 
+@pytest.mark.parametrize("seed", [2, 3, 6])
+def test_noise_of_the_draws_is_no_effect_of_an_input(seed: int) -> None:
+    """The disks decide, and of fifty inputs of a few hundred draws some differ by chance."""
+    named = [line for line in plan(150, seed=seed).sensitivity if "lowest fifth" in line]
+    assert [line.partition(":")[0] for line in named] == ["days that cram is kept"]
+
+
 @pytest.mark.thorough
 def test_the_same_seed_gives_the_same_plan_and_another_a_similar_one() -> None:
     first, same, other = plan(30), answer(30), plan(30, seed=7)

@@ -125,14 +125,29 @@ def test_one_more_part_changes_the_load_as_a_cluster_that_has_it() -> None:
     assert any("hdd disk" in change for change in changes)
 
 
-def test_hosts_that_carry_nothing_are_an_excuse() -> None:
-    for name, count, slos in (
-        ("middle-mixed", 1, SLOS),
-        ("middle-mixed", 8, ("turnaround_p95=1h",)),
-    ):
-        found = carried(name, count, *slos)
-        assert isinstance(found, Excuse)
-        assert "carry no load" in found.reasons[0]
+@pytest.mark.parametrize(
+    ("count", "slos", "why"),
+    [
+        (1, SLOS, "storage on flash would take at least 11 hosts"),
+        (8, ("turnaround_p95=1h",), "a single genome takes longer than turnaround p95 <= 1 h"),
+    ],
+)
+def test_hosts_that_carry_nothing_are_an_excuse(
+    count: int, slos: tuple[str, ...], why: str
+) -> None:
+    found = carried("middle-mixed", count, *slos)
+    assert isinstance(found, Excuse)
+    assert "carry no load" in found.reasons[0]
+    assert any(reason.endswith(why) for reason in found.reasons), found.reasons
+
+
+def test_a_density_without_a_measurement_is_unknown_and_carries_not_none() -> None:
+    found = carried("large-flash", 6, vms_per_host=4)
+    assert isinstance(found, Carried)
+    whys = {one.change: one.why for one in found.changes if one.genomes_per_day is None}
+    assert (
+        list(whys) == ["5 VMs per host"] and "not at 5: measure it there" in whys["5 VMs per host"]
+    )
 
 
 @pytest.mark.slow

@@ -66,6 +66,7 @@ def test_size_and_carry_take_operations(tmp_path: Path) -> None:
     )
     assert found.exit_code == 0, found.output
     assert "20,000 operations/s" in found.output and "10% more operations" in found.output
+    assert "<= 10 ms: no change" in found.output
     assert "Load by hosts" in page.read_text()
     document = yaml.safe_load((tmp_path / "hosts.yaml").read_text())
     document["hosts"][0]["count"] = 5
