@@ -21,6 +21,11 @@ def _withheld(one: Finding) -> Finding:
     return one.model_copy(update={"verdict": "inconclusive", "why": why})
 
 
+def would_report(headline: str) -> str:
+    """The headline of a rehearsal, from that of a run with its numbers."""
+    return f"Simulated: a run with these numbers would report: {headline}"
+
+
 def simulated_warnings(
     provider: str, disclosures: Iterable[Mapping[str, Any]]
 ) -> tuple[SummaryWarning, ...]:

@@ -29,7 +29,7 @@ from density_study.analysis.summarise.entries import (
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
 from density_study.analysis.summarise.monitoring_overhead import overheads
-from density_study.analysis.summarise.rehearsed import simulated_warnings, withheld
+from density_study.analysis.summarise.rehearsed import simulated_warnings, withheld, would_report
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
@@ -103,7 +103,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     simulated = simulated_warnings(str(divided.provider), run.disclosures.values())
     found = withheld(decided) if simulated else decided
     between, within = between_and_within(run, at, evidence.test_cases)
-    answer = headline(evidence, len(trials), found, any(map(is_joined, built)))
+    answer = headline(evidence, len(trials), decided, any(map(is_joined, built)))
     events, planned = journal.events(Event), (one.trial for one in (plan.trials if plan else ()))
     needed = [trial for trial in planned if trial and trial not in spared]
     limits = (
@@ -125,7 +125,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         repetitions=run.repetitions,
         seed=first.seed,
         spec=spec,
-        headline=f"Simulated: {answer.text}" if simulated else answer.text,
+        headline=would_report(answer.text) if simulated else answer.text,
         headline_test_case=answer.test_case,
         undecided=undecided(decided, evidence, limits, spent.total_s, spec),
         warnings=limits,

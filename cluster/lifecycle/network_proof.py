@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,16 @@ def prove_network(
         "declared": topology.variant.network.declared(),
         "interfaces": {intent.host: intent.former["device"] for intent in changed},
         "measured": [asdict(proof) for proof in found.values()],
+    }
+
+
+def as_declared(network: Network) -> dict[str, Any]:
+    """The same of a simulated network: each setting holds."""
+    proofs = [replace(one, measured=one.declared, holds=True) for one in proofs_of(network, {})]
+    return {
+        "declared": network.declared(),
+        "interfaces": {},
+        "measured": [asdict(proof) for proof in proofs],
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import Phases
+from density_study.cluster.lifecycle.network_proof import as_declared
 from density_study.cluster.model.cluster import Cluster, Endpoints, Site
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
@@ -29,7 +30,7 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
         clock.advance(times[name] if name in _TOGETHER else 0.0)
         phases.end(name, times[name])
     phases.end("total", sum(times[name] for name in _TOGETHER))
-    nowhere = Path("/")
+    nowhere, network = Path("/"), topology.variant.network
     cluster = Cluster(
         site=site,
         topology=topology,
@@ -44,6 +45,7 @@ def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
             "effects": rehearsal.effects.name,
             "noise": asdict(rehearsal.noise),
             **provider_of(topology).disclose(topology),
+            **({"network": as_declared(network)} if "network" in topology.levels else {}),
         },
     )
     return phases.ready(cluster)

@@ -53,7 +53,7 @@ def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_pat
     }
     assert {one.verdict for one in summary.findings} == {"inconclusive"}
     assert summary.provider == "simulated" and summary.warnings[0].code == "simulated"
-    assert summary.headline.startswith("Simulated: ")
+    assert summary.headline.startswith("Simulated: a run with these numbers would report: ")
     assert summary.time.total_s is not None and summary.time.measuring_s is not None
     assert summary.time.total_s > summary.time.measuring_s > 60 * len(seen.plan.trials) / 2
     assert "simulated: nothing was measured" in (root / "report" / "index.html").read_text()

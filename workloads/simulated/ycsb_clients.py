@@ -98,7 +98,9 @@ def _intervals(trial: SimulatedTrial, test_case: YcsbTestCase, outcome: Outcome)
     paced = bool(outcome.intended_s)
     counts = outcome.rate * lengths * (1 if paced else speeds)
     if test_case.duration_s is None:
-        counts *= test_case.records / counts.sum()
+        # a load lasts until all rows are written; other counts in the same time would break Little's law
+        late = test_case.records / counts.sum()
+        bounds, lengths, counts = late * bounds, late * lengths, late * counts
     ends = np.rint(np.cumsum(counts)).astype(int)
     return [
         Interval(float(begin), float(length), int(operations), float(speed))

@@ -13,7 +13,7 @@ from density_study.analysis.hub.page import rebuild
 from density_study.analysis.hub.results import results
 from density_study.analysis.report import page
 from density_study.analysis.report.formats import FORMATS
-from density_study.analysis.summarise.rehearsed import simulated_warnings, withheld
+from density_study.analysis.summarise.rehearsed import simulated_warnings, withheld, would_report
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.simulated.rehearsal import FILE
@@ -106,7 +106,7 @@ def test_its_report_claims_nothing_and_says_so_everywhere() -> None:
             "provider": "simulated",
             "findings": withheld(measured.findings),
             "warnings": (*warned, *measured.warnings),
-            "headline": f"Simulated: {measured.headline}",
+            "headline": would_report(measured.headline),
         }
     )
     assert {one.verdict for one in summary.findings} == {"inconclusive"}

@@ -18,7 +18,9 @@ from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.rows.raw.manifest_rows import network_row
+from density_study.workloads.study.shipped import study_path
+from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.interval_log import parse_hdr
@@ -113,17 +115,29 @@ def test_real_readers_understand_every_file(root: Path, records: dict[str, Manif
 
 def test_littles_law_holds_in_the_records(root: Path, records: dict[str, Manifest]) -> None:
     """N = X (R + Z): the time of all threads is in the logs, second by second."""
-    closed = [one for one in records.values() if getattr(one.test_case, "is_saturation", False)]
-    assert len(closed) == 2
+    laws = ("is_saturation", "is_load")
+    closed = [m for m in records.values() if any(getattr(m.test_case, law, 0) for law in laws)]
+    assert len(closed) == 4
     for manifest in closed:
         raw = root / "records" / manifest.trial / "raw"
         spent_s, lasted_s = 0.0, 0.0
-        for name in ("READ", "INSERT", "THINK"):
+        for name in (
+            ("INSERT", "THINK") if manifest.test_case.is_load else ("READ", "INSERT", "THINK")
+        ):
             rows = parse_hdr((raw / f"ycsb-1-{name}.hdr").read_bytes(), f"ycsb-1-{name}.hdr").rows
             lasted_s = sum(row.length_s for row in rows)
             for row in rows:
                 spent_s += sum(value * count for value, count in row.histogram().counts) / 1e6
         assert spent_s / lasted_s == pytest.approx(manifest.test_case.threads, rel=0.01)
+
+
+def test_a_network_that_is_declared_holds(tmp_path: Path) -> None:
+    file = read_study(study_path(Path("network")), {"repetitions": 1})
+    plan = rehearsed_plan(file, tmp_path)
+    root = perform(Foreseen(file, plan, rehearsal_of(plan, Effects(), Noise(), 1), 0), tmp_path)
+    rows = [network_row(one) for one in closed_records(root / "records").values()]
+    assert [row["network_broken"] for row in rows] == [0] * 12
+    assert "rate 100 Mbit/s, 100 declared" in {row["network_seen"] for row in rows}
 
 
 def test_random_reads_are_faster_from_flash(root: Path, records: dict[str, Manifest]) -> None:
