@@ -46,7 +46,9 @@ def setup() -> None:
         err.print("Airflow is not installed, so `study run` is not available.")
 
 
-def airflow(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
+def airflow(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = WEB_PORT,
+) -> None:
     """Start Airflow's web UI and scheduler with this program's DAGs, on loopback. Ctrl-C stops them."""
     from density_study.dags.airflow_home.child import python
 

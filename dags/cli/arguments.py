@@ -154,8 +154,12 @@ Mapped = Annotated[
         "genome_job. Repeatable.",
     ),
 ]
-Draws = Annotated[int, typer.Option("--draws", help="Number of Monte Carlo draws.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the draws; it makes a plan repeatable.")]
+Draws = Annotated[
+    int, typer.Option("--draws", min=100, max=100_000, help="Number of Monte Carlo draws.")
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of the draws; it makes a plan repeatable.")
+]
 
 
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option, run_ids
 from density_study.dags.cli.console import out, print_json
@@ -46,6 +47,12 @@ def export(
     if to.startswith(("http://", "https://")):
         _send(named, runs, to, as_json)
         return
+    if "://" in to:
+        raise InputError(
+            "this is not an address over HTTP.",
+            f"--to {to}",
+            "name a folder, a file that ends in .duckdb, or http://HOST:PORT of a collector.",
+        )
     _write(named, runs, Path(to), as_json)
 
 

@@ -54,7 +54,7 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
     out.print(rows_table(HEADER, list(map(tuple, cells))))
     for one in found:
         if one.fault:
-            out.print(f"unreadable: {one.fault}")
+            out.print(f"unreadable: {one.study} {one.run}: {one.fault}")
 
 
 def remove(
@@ -102,6 +102,7 @@ def only(named: Path, runs: Path) -> Path:
     """The folder of the one run that is named by folder, id, or study (its newest). InputError if it is not
     exactly one."""
     from density_study.cluster.state.journal import JOURNAL, run_folders
+    from density_study.dags.run_status.status import unnamed
 
     if (named / JOURNAL).is_file():
         return named if named.is_symlink() else named.absolute()
@@ -116,11 +117,7 @@ def only(named: Path, runs: Path) -> Path:
             str(named),
             f"name the folder: {' or '.join(map(str, found))}.",
         )
-    raise InputError(
-        "this is not the folder or the id of a run, or a study with runs.",
-        str(named),
-        "`study list` lists the runs.",
-    )
+    raise unnamed(named)
 
 
 def size(count: float) -> str:

@@ -115,10 +115,21 @@ def find_root(named: Path | None, runs: Path) -> Path:
 
 
 def _named(named: Path, runs: Path) -> Path:
-    """A folder as it is; otherwise the run with this id, or the newest run of the study with this name."""
-    if named.exists():
-        return named
-    return by_name(str(named), run_folders(runs)) or named
+    """A folder as it is; otherwise the run with this id, or the newest run of the study with this name.
+    InputError if there is none."""
+    found = named if named.exists() else by_name(str(named), run_folders(runs))
+    if found is None:
+        raise unnamed(named)
+    return found
+
+
+def unnamed(named: Path) -> InputError:
+    """The error for a name that no run has."""
+    return InputError(
+        "this is not the folder or the id of a run, or a study with runs.",
+        str(named),
+        "`study list` lists the runs.",
+    )
 
 
 def by_name(name: str, folders: Sequence[Path]) -> Path | None:

@@ -50,7 +50,9 @@ _GRACE_S = 8.0
 out = PlainConsole()
 
 
-def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
+def serve(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = WEB_PORT,
+) -> None:
     """Start Airflow's web UI and scheduler with this project's DAGs. Ctrl-C stops them."""
     check_free(port)
     place = home()

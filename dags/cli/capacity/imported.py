@@ -21,7 +21,9 @@ def import_trace(
             "metrics of Galaxy.",
         ),
     ],
-    genomes: Annotated[int, typer.Option("--genomes", help="Number of genomes in the trace.")] = 1,
+    genomes: Annotated[
+        int, typer.Option("--genomes", min=1, help="Number of genomes in the trace.")
+    ] = 1,
     output: Annotated[Path, option("--output -o", "YAML", "Output file of the profile.")] = Path(
         "profile.yaml"
     ),

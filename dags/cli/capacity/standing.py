@@ -53,7 +53,7 @@ Standing = Annotated[
 Today = Annotated[float, option("--today", "N", "Genomes per day today.")]
 Grows = Annotated[str, option("--growth", "PERCENT", "Growth of the load in a year, e.g. 30%.")]
 NO_GROWTH = "0%"
-Years = Annotated[int, typer.Option("--years", help="Number of years.")]
+Years = Annotated[int, typer.Option("--years", min=1, help="Number of years.")]
 
 
 def carry(

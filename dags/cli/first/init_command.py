@@ -43,10 +43,21 @@ class Provider(StrEnum):
 ON_THIS_MACHINE = (Provider.local, Provider.container)
 
 
+def _new_file(output: Path) -> Path:
+    if output.exists():
+        raise InputError("the file exists.", str(output), "name another file, or remove this one.")
+    if not str(output).isprintable():  # the study's comments name it
+        raise InputError("the name has control characters.", str(output), "name another file.")
+    return output
+
+
 def init(
-    output: Annotated[Path, typer.Argument(metavar="YAML", help="The file to write.")] = Path(
-        "study.yaml"
-    ),
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="YAML", help="The file to write.", callback=_new_file, is_eager=True
+        ),
+    ] = Path("study.yaml"),
     provider: Annotated[
         Provider,
         typer.Option(
@@ -99,11 +110,8 @@ def init(
     """
     from density_study.cluster.state.atomic import create_text
     from density_study.workloads.planning.planned_study import plan_study
+    from density_study.workloads.study.study_file import parse_study
 
-    if output.exists():
-        raise InputError("the file exists.", str(output), "name another file, or remove this one.")
-    if not str(output).isprintable():  # the study's comments name it
-        raise InputError("the name has control characters.", str(output), "name another file.")
     numbers = _densities(densities)
     if provider in ON_THIS_MACHINE:
         facts = _here(memory_gib)
@@ -118,6 +126,7 @@ def init(
             budget = 3600.0 * typer.prompt("Hours that the study may take", 48, type=int)
     _check_addresses(provider, len(facts["addresses"]), numbers[-1])
     text = _text(output, provider, numbers, facts, repetitions, budget)
+    parse_study(text, f"{output}, not written")
     create_text(output, text)
     out.print(f"study    {output}")
     if provider in ON_THIS_MACHINE:

@@ -95,15 +95,16 @@ def _seen(run: Run) -> Iterator[Progress]:
     live = LiveTrial(run.study, run.plan, run.records)
     asked_t = 0.0
     while True:
-        now = time.time()
-        seen = live.added_to(progress(run.plan, run.journal.events(Event), now), now)
-        yield seen
-        if seen.state == "ended":
-            return
+        now, is_over = time.time(), False
         if now - asked_t >= ALIVE_EVERY_S:
             asked_t = now
             # cheaper than the whole status, which also has failures and progress
             found = run_state(run.root, presence.is_free(run.root))
-            if found is None or found.state in ("dead", "ended"):
-                return
+            is_over = found is None or found.state in ("dead", "ended")
+        events = run.journal.events(Event)
+        now = events[-1].t if is_over and events else now  # a dead run takes no more time
+        seen = live.added_to(progress(run.plan, events, now), now)
+        yield seen
+        if is_over or seen.state == "ended":
+            return
         time.sleep(EVERY_S)

@@ -154,6 +154,20 @@ def test_the_shell_completes_ids_of_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ["plan", "missing.yaml"],
         ["status"],
         ["report", "--format", "pdf"],
+        ["airflow", "--port", "99999"],
+        ["capacity", "years", "--today", "5", "--hosts", "h", "--model", "m", "--seed", "-1"],
+        [
+            "capacity",
+            "years",
+            "--today",
+            "5",
+            "--hosts",
+            "h",
+            "--model",
+            "m",
+            "--draws",
+            "1000000000",
+        ],
     ],
 )
 def test_every_error_has_place_fault_and_remedy(called: Any, arguments: list[str]) -> None:
@@ -174,6 +188,12 @@ def test_an_unanswered_question_is_bad_input(called: Any, monkeypatch: pytest.Mo
     with open(os.devnull) as nothing:  # noqa: PTH123
         monkeypatch.setattr(sys, "stdin", nothing)
         assert called("init")[0] == 2
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_no_whole_number_is_without_a_least(name: str) -> None:
+    numbers = [one for one in ALONE[name].params if one.type_descriptor.annotation is int]
+    assert [one.opts for one in numbers if one.min is None] == []
 
 
 def test_a_choice_that_does_not_exist_is_reported_in_plain_words(called: Any) -> None:

@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -22,6 +24,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.cli import console, main
 from density_study.dags.cli.plan_page import _cells as cells
+from density_study.dags.cli.watch import command as watch_command
 from density_study.dags.run_status.plain_console import PlainConsole
 from density_study.workloads.base.quantity import duration, seconds
 from density_study.workloads.execution import run as runs
@@ -263,16 +266,22 @@ def test_watch_shows_the_steps_until_the_run_ends(spec: Path) -> None:
     )
 
 
-def test_watch_ends_when_the_runs_owner_is_dead(spec: Path) -> None:
+def test_watch_ends_when_the_runs_owner_is_dead(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     try:
-        open_run(spec, owner=Owner.of_process(owner.pid))
+        run = open_run(spec, owner=Owner.of_process(owner.pid))
     finally:
         owner.kill()
         owner.wait()
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    later = SimpleNamespace(time=lambda: time.time() + 5000, sleep=time.sleep)
+    monkeypatch.setattr(watch_command, "time", later)
     result = CliRunner().invoke(main.app, ["watch"], catch_exceptions=False)
     assert result.exit_code == 1
     assert "interrupted" in result.output
+    assert re.search(r"^\[ +\d s\] step 1/", result.output, re.M), "until it died, not until now"
 
 
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])

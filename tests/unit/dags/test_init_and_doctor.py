@@ -96,7 +96,7 @@ def test_a_study_of_ten_hosts_is_as_large_as_they_are_and_fits_a_weekend() -> No
 
 
 def test_vms_have_addresses_of_their_network_or_there_is_no_study() -> None:
-    hosts = ",".join(f"198.51.100.{n}" for n in range(10, 15))
+    hosts = ",".join(f"198.51.100.{n}" for n in range(250, 255))
     flags = ("--provider", "libvirt", "--addresses", hosts, "--user", "me", "--cores", "64")
     more = ("--disks", "/data/f1", "--memory-gib", "250", "--repetitions", "5", "--densities")
     assert call("init", "most.yaml", *flags, *more, "1,60").exit_code == 0
@@ -106,10 +106,27 @@ def test_vms_have_addresses_of_their_network_or_there_is_no_study() -> None:
     assert not Path("more.yaml").exists()
 
 
-def test_an_existing_file_stays() -> None:
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (("--addresses", "192.0.2.10,192.0.2.10", *SSH), "duplicate host address"),
+        (("--addresses", "192.0.2.10", *SSH, "--disks", "/d,/d"), "duplicate disk of host"),
+        (("--addresses", "192.0.2.10", *SSH, "--cores", "9999999"), "4,096 or less"),
+    ],
+)
+def test_a_study_that_no_command_would_read_is_not_written(
+    flags: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(InputError, match=f"pair.yaml, not written.*{why}"):
+        call("init", "pair.yaml", "--provider", "physical", *flags)
+    assert not Path("pair.yaml").exists()
+
+
+@pytest.mark.parametrize("flags", [FLAGS, ()])
+def test_an_existing_file_stays_without_a_question(flags: tuple[str, ...]) -> None:
     Path("mine.yaml").write_text("precious")
     with pytest.raises(InputError, match="the file exists"):
-        call("init", "mine.yaml", *FLAGS)
+        call("init", "mine.yaml", *flags, answers="")
     assert Path("mine.yaml").read_text() == "precious"
 
 

@@ -164,7 +164,7 @@ def test_a_report_with_a_capacity_plan_is_not_mistaken_for_a_run(tmp_path: Path)
     assert find_run(None, tmp_path).root == second.root
     assert find_run(Path(first.id), tmp_path).root == first.root
     assert run_folders(tmp_path) == [first.root, second.root]
-    with pytest.raises(InputError, match="not the folder of a run"):
+    with pytest.raises(InputError, match="not the folder or the id of a run"):
         find_run(Path("report"), tmp_path)
 
 

@@ -136,7 +136,7 @@ def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> Non
         ((run_id(3), "--baseline", "last"), "not a baseline"),
         ((run_id(3), "--tolerance", "5"), "not a quantity in percent"),
         ((run_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
-        (("20260101T000000Z",), "not the folder of a run"),
+        (("20260101T000000Z",), "not the folder or the id of a run"),
         ((run_id(3), "--json", "--format", "junit"), "two formats are requested"),
     ),
 )

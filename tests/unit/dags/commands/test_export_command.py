@@ -41,6 +41,16 @@ def test_an_unknown_run_is_named_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("to", ["ftp://127.0.0.1:4318", "htp://127.0.0.1:4318", "file:///srv/out"])
+def test_an_address_of_another_kind_is_no_folder(
+    to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="not an address over HTTP"):
+        study("export", str(run(tmp_path, FIRST)), "--to", to)
+    assert not Path(to.split("//")[0]).exists()
+
+
 def test_a_name_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
     place = tmp_path / os.fsdecode(b"\xff")
     with pytest.raises(UnicodeEncodeError) as found:

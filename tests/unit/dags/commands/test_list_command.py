@@ -63,7 +63,8 @@ def test_list_has_a_row_per_run(spec: Path) -> None:
     assert row[7:10] == trials
     assert row[11:] == ["KiB", "ticket=PERF-12", "who=ann"]
     assert broken[:3] == ["tiny", second.name, "unreadable"]
-    assert " ".join(why).startswith("unreadable: plan.json: this is not a plan: line 1, column")
+    text = f"unreadable: tiny {second.name}: plan.json: this is not a plan: line 1, column"
+    assert " ".join(why).startswith(text)
 
 
 def test_a_rehearsal_is_listed_as_simulated(spec: Path) -> None:
