@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
-from density_study.cluster.model.memory import daemon_heaps
+from density_study.cluster.model.memory import COMPRESSED_BELOW_MIB, regionserver_heaps_mib
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.record.recorded import RecordedTopology
-
-COMPRESSED_BELOW_MIB = 32 * 1024
-"""Heaps from this size on have pointers of 64 bits."""
 
 
 def unequal_hosts(
@@ -37,7 +34,7 @@ def _heaps(first: Topology, later: Topology) -> Iterator[str]:
     """A cache beside the heap takes its memory from there, and with it that of memstores. Density and
     RegionServers divide a heap by what they are."""
     if _servers(first) == _servers(later):
-        heaps = [max(_heaps_mib(one).values(), default=0) for one in (first, later)]
+        heaps = [max(regionserver_heaps_mib(one).values(), default=0) for one in (first, later)]
         if all(heaps) and heaps[0] != heaps[1]:
             yield f"heap of a RegionServer: {heaps[0]} MiB -> {heaps[1]} MiB"
 
@@ -78,7 +75,7 @@ def _pointers(first: Topology, later: Topology) -> Iterator[str]:
         one.variant.configuration.of("regionserver").collector == "ZGC" for one in (first, later)
     ):
         return  # it compresses none
-    heaps, others = _heaps_mib(first), _heaps_mib(later)
+    heaps, others = regionserver_heaps_mib(first), regionserver_heaps_mib(later)
     for host in [name for name in heaps if name in others]:
         mib = heaps[host], others[host]
         if len({heap < COMPRESSED_BELOW_MIB for heap in mib}) > 1:
@@ -105,13 +102,3 @@ _PARALLEL: dict[str, Callable[[Virtio, int], int]] = {
 def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
     """Over the workers of all hosts, which are the same in both variants."""
     return sum(of(virtio_of(topology, node), len(node.disks)) for node in topology.workers)
-
-
-def _heaps_mib(topology: Topology) -> dict[str, int]:
-    """The heap of a RegionServer on each host that has one."""
-    given = topology.variant.configuration, topology.variant.sizing
-    return {
-        node.host: daemon_heaps(node, *given)["regionserver"]
-        for node in topology.workers
-        if node.regionservers
-    }

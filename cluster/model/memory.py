@@ -13,12 +13,14 @@ from density_study.cluster.model.configuration import PLAIN, Configuration, Daem
 from density_study.cluster.model.dividing.sizing import MASTERS, SMALLEST, WORKERS, Sizing
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.plain import counted
-from density_study.cluster.model.topology import Node
+from density_study.cluster.model.topology import Node, Topology
 
 OVERHEAD_MIB = 160
 """Memory of each JVM beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
 """Heap. A RegionServer gets what is left of its node, never less than this, unless a study sets it."""
+COMPRESSED_BELOW_MIB = 32 * 1024
+"""Heaps from this size on have pointers of 64 bits."""
 LEAST_DAEMON_HEAP_MIB = 64
 """With less, a daemon's JVM does not come up, or collects garbage without end."""
 CLIENT_HEAP_MIB = 512
@@ -90,11 +92,24 @@ def daemon_heaps(
     heaps |= _heaps(WORKERS, configuration, sizing)
     if node.regionservers:
         fixed_mib = _with_overhead(heaps) + node.container_mib + configuration.hdfs_cache_mib
-        heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration)
+        most_mib = int(node.memory_mib * sizing.regionserver_percent / 100) // node.regionservers
+        heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration, most_mib)
     return heaps
 
 
-def _regionserver_heap(node: Node, fixed_mib: int, configuration: Configuration) -> int:
+def regionserver_heaps_mib(topology: Topology) -> dict[str, int]:
+    """The heap of a RegionServer on each host that has one."""
+    given = topology.configuration, topology.variant.sizing
+    return {
+        node.host: daemon_heaps(node, *given)["regionserver"]
+        for node in topology.workers
+        if node.regionservers
+    }
+
+
+def _regionserver_heap(
+    node: Node, fixed_mib: int, configuration: Configuration, most_mib: int
+) -> int:
     least_mib = _regionserver_least_mib(configuration)
     share_mib = (node.memory_mib - fixed_mib) // node.regionservers
     if share_mib < least_mib:
@@ -109,4 +124,4 @@ def _regionserver_heap(node: Node, fixed_mib: int, configuration: Configuration)
             "or fewer nodes per host.",
         )
     own_mib = share_mib - OVERHEAD_MIB - configuration.off_heap_mib
-    return configuration.of("regionserver").heap_mib or own_mib
+    return configuration.of("regionserver").heap_mib or min(own_mib, most_mib)

@@ -32,7 +32,7 @@ WORK = f"""
 factors: {{vms_per_host: [2], store: [LEVELS]}}
 workloads:
   - ycsb:
-      {{records: [{ROWS}], mixes: [load, a], threads: [2], duration: 10 s, warm_up: 3 s,
+      {{records: [{ROWS}], mixes: [load, a], threads: [2], duration: 40 s, warm_up: 3 s,
        regions_per_server: 1, warm_up_client: off, warm_up_daemons: off}}
 monitor: {{tool: dool, period: 5 s}}
 seed: 1

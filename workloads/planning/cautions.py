@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from density_study.cluster.machine.equality.judgement import in_words
-from density_study.cluster.model.memory import daemon_heaps
+from density_study.cluster.model.memory import regionserver_heaps_mib
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.testdfsio.hdfs_policies import maps_at_once
@@ -23,9 +23,21 @@ LEAST_USED = 0.75
 
 
 def cautions_of(plan: Plan) -> Iterator[str]:
+    yield from _small_shares(plan)
     yield from _large_heaps(plan)
     yield from _lonely_maps(plan)
     yield from _small_reserves(plan)
+
+
+def _small_shares(plan: Plan) -> Iterator[str]:
+    shares = {one.variant.sizing.regionserver_percent for one in plan.built}
+    if min(shares, default=100.0) < 100:
+        yield (
+            f"heaps of RegionServers take {min(shares):g}% of each node in every variant, and the page "
+            "cache gets the rest: larger ones would be below 32 GiB, where the JVM compresses pointers, in "
+            "some variants only. To decide it yourself, write `jvm: {regionserver: {heap: 10% of node}}`, or "
+            "`collector: ZGC`, in factors.configuration"
+        )
 
 
 def _large_heaps(plan: Plan) -> Iterator[str]:
@@ -42,13 +54,10 @@ def _large_heaps(plan: Plan) -> Iterator[str]:
 
 def _g1_heap_mib(topology: Topology) -> int:
     """The largest heap of a RegionServer with G1; 0: there is none."""
-    configuration = topology.configuration
-    jvm = configuration.jvm.get("regionserver")
+    jvm = topology.configuration.jvm.get("regionserver")
     if jvm is not None and jvm.collector not in (None, "G1"):
         return 0
-    nodes = [node for node in topology.workers if node.regionservers]
-    given = configuration, topology.variant.sizing
-    return max((daemon_heaps(node, *given)["regionserver"] for node in nodes), default=0)
+    return max(regionserver_heaps_mib(topology).values(), default=0)
 
 
 def _lonely_maps(plan: Plan) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from density_study.cluster.model.dividing.halves import halved, with_own_ports
+from density_study.cluster.model.dividing.pointers import on_one_side
 from density_study.cluster.model.dividing.sizing import Sizing, sizing_of
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -363,6 +364,7 @@ def _topologies(
     levels = {} if store == default_store() else {"store": store.level}
     if study.duet is not None:
         hosts = halved(hosts)
+    is_new = sizing is None
     sizing = sizing or study.stack.yarn.over(sizing_of(hosts))
     variants = [
         variant
@@ -396,6 +398,8 @@ def _topologies(
         if study.duet is not None:
             error.remedy += " Each variant of a duet has half of a host's memory."
         raise
+    if is_new:
+        placed = on_one_side(placed)
     return placed if study.duet is None else with_own_ports(placed)
 
 

@@ -28,7 +28,8 @@ class Sizing:
 
     `heaps_mib`: by kind of daemon, without RegionServers, which share the rest of their node. `collector`:
     that of the same daemons. `g1_region_mib` and `whole_heap` (its full size from the start) are those of
-    RegionServers. `container_percent`: share of the memory that daemons leave at the density that leaves
+    RegionServers, and `regionserver_percent` is the share of a node that their heaps take at most.
+    `container_percent`: share of the memory that daemons leave at the density that leaves
     least.
     """
 
@@ -39,6 +40,7 @@ class Sizing:
     container_mib: int
     container_percent: float
     namenode_handlers: int
+    regionserver_percent: float = 100.0
 
     @property
     def container_heap_mib(self) -> int:

@@ -95,6 +95,32 @@ def test_a_study_of_ten_hosts_is_as_large_as_they_are_and_fits_a_weekend() -> No
     )
 
 
+@pytest.mark.parametrize("provider", ["physical", "libvirt"])
+@pytest.mark.parametrize("gib", [32, 64, 96, 128])
+def test_the_study_of_hosts_of_any_size_can_be_decided(provider: str, gib: int) -> None:
+    flags = [
+        "--provider",
+        provider,
+        "--addresses",
+        "192.0.2.10,192.0.2.11,192.0.2.12",
+        "--user",
+        "me",
+    ]
+    flags += [
+        "--cores",
+        "32",
+        "--disks",
+        "/data/f1,/data/f2",
+        "--budget",
+        "48 h",
+        "--densities",
+        "1,2",
+    ]
+    assert call("init", "some.yaml", *flags, "--memory-gib", str(gib)).exit_code == 0
+    done = json.loads(call("plan", "some.yaml", "--json").output)
+    assert done["questions"] and not any(one["obstacle"] for one in done["questions"])
+
+
 def test_vms_have_addresses_of_their_network_or_there_is_no_study() -> None:
     hosts = ",".join(f"198.51.100.{n}" for n in range(250, 255))
     flags = ("--provider", "libvirt", "--addresses", hosts, "--user", "me", "--cores", "64")

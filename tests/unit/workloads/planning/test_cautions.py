@@ -25,10 +25,19 @@ def big(*changes: tuple[str, str]) -> Plan:
 
 def test_large_heaps_of_g1_are_named_with_the_remedy() -> None:
     share = "heap: 12% of node, flags"
-    (warning,) = (one for one in warnings_of(big((share, "flags"))) if "G1" in one)
-    assert "v0-flash-expert" in warning and "heap: 12% of node" in warning
-    with_zgc = big((share, "collector: ZGC, flags"), ('"-XX:MaxGCPauseMillis=100"', ""))
+    alone = ("[0, 1, 2, 4, 8]", "[1]")  # else the heaps of eight VMs keep all below 32 GiB
+    one = (alone, ("{place: off-heap, size: 50% of node}", "{place: off-heap, size: 10% of node}"))
+    (warning,) = (said for said in warnings_of(big(*one, (share, "flags"))) if "G1" in said)
+    assert "v1-flash-expert" in warning and "heap: 12% of node" in warning
+    with_zgc = big(*one, (share, "collector: ZGC, flags"), ('"-XX:MaxGCPauseMillis=100"', ""))
     assert not [one for one in warnings_of(with_zgc) if "G1" in one]
+
+
+def test_a_share_that_keeps_heaps_on_one_side_of_32_gib_is_named() -> None:
+    assert not [one for one in warnings_of(big()) if "compresses pointers" in one]
+    own = big(("heap: 12% of node, flags", "flags"))
+    (warning,) = (one for one in warnings_of(own) if "compresses pointers" in one)
+    assert "of each node in every variant" in warning and "factors.configuration" in warning
 
 
 @pytest.mark.parametrize(
