@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.rows import OPS_S
 from density_study.workloads.base.values import Frozen
 
@@ -77,9 +78,9 @@ def _verdict(summary: Summary, entry: TestCaseSummary) -> str:
         for trial in summary.trials
         if (trial.test_case, trial.topology) == (entry.test_case, entry.topology)
     ]
-    counted = sum(trial.counted and trial.verdict == "valid" for trial in trials)
+    used = sum(trial.counted and trial.verdict == "valid" for trial in trials)
     flagged = sum(trial.has_warnings for trial in trials)
     limits = [f"{flagged} with warnings"] if flagged else []
-    if left := len(trials) - counted:
+    if left := len(trials) - used:
         limits.append(f"{left} not used")
-    return f"{counted} valid trials" + (f" ({', '.join(limits)})" if limits else "")
+    return counted(used, "valid trial") + (f" ({', '.join(limits)})" if limits else "")

@@ -266,7 +266,7 @@ def _too_few(question: Question, repetitions: int) -> list[str]:
         return []
     have = counted(repetitions, "repetition")
     if repetitions >= MIN_UNITS:
-        have = f"{min(units)} valid {question.unit}s in one variant"
+        have = f"{counted(min(units), f'valid {question.unit}')} in one variant"
     return [f"{have}: points only; a claim needs {MIN_UNITS} {question.unit}s per variant"]
 
 

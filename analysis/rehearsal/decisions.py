@@ -23,6 +23,8 @@ _CLAIMED: tuple[FindingVerdict, ...] = ("confirmed", "refuted")
 _NOTHING: FindingVerdict = "inconclusive"
 _ANOTHER = "another"
 """A claim of another statement than the true one: that another density is the best."""
+LEAST_OF_A_SHARE = 20
+"""Fewer rehearsals have only counts: one of them would be 5 % or more."""
 Decide = Callable[[tuple[TestCaseSummary, ...]], Course]
 
 
@@ -54,12 +56,15 @@ class Decision:
 @dataclass(frozen=True)
 class Row:
     """A question. `truth`: what is true of the model, in words. `right`: mean share of rehearsals that decide
-    so, None where there is nothing to decide. `wrong`: share of rehearsals with a claim that is not true."""
+    so, None where there is nothing to decide. `wrong`: share of rehearsals with a claim that is not true.
+    `rightly` and `wrongly`: both as counts, so that nobody takes a share of one for a rate."""
 
     question: str
     truth: str
     right: float | None
     wrong: float
+    rightly: str
+    wrongly: str
 
 
 @dataclass(frozen=True)
@@ -87,20 +92,26 @@ class Decisions:
         """The row of a question; a claim among its decisions stands for the claim's parts."""
         claims = [one for one in members if one.is_claim]
         among = claims or members
-        known = [one.right for one in among if one.truth in _CLAIMED]
+        known = [one for one in among if one.truth in _CLAIMED]
+        rightly = sum(one.verdicts[one.truth] for one in known)
         words = claims[0].statement if claims else question
-        wrong = self.wrong_in.get(question, 0) / self.times
+        wrong = self.wrong_in.get(question, 0)
         truth = f"{len(known)} of {len(among)} decidable"
         if claims:
             truth = verdict_words(claims[0].truth) if known else "not decidable"
-        return Row(words, truth, mean(known) if known else None, wrong)
+        return Row(
+            words,
+            truth,
+            mean(one.right for one in known) if known else None,
+            wrong / self.times,
+            _counts(rightly, sum(one.verdicts.total() for one in known)) if known else "none",
+            _counts(wrong, self.times),
+        )
 
     @property
     def sentence(self) -> str:
-        share = self.wrong / self.times
-        many = "s" if self.times > 1 else ""
         return (
-            f"{self.times:,} rehearsal{many}, {self.wrong:,} with a wrong claim ({share:.1%}), "
+            f"{_counts(self.wrong, self.times)} with a wrong claim, "
             f"{duration(median(self.seconds))} each (median)"
         )
 
@@ -142,6 +153,11 @@ def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisio
         wrong_in.update(questions)
         wrong += bool(questions)
     return Decisions(known, wrong_in, wrong, tuple(seconds))
+
+
+def _counts(count: int, times: int) -> str:
+    share = f" ({count / times:.1%})" if times >= LEAST_OF_A_SHARE else ""
+    return f"{count:,} of {times:,}{share}"
 
 
 def _decision(one: Finding, truth: FindingVerdict) -> Decision:

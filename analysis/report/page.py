@@ -158,7 +158,7 @@ def _facts(summary: Summary) -> tuple[str, ...]:
     time = summary.time
     measuring = f"measuring {duration(time.measuring_s)} of {duration(time.total_s)}"
     if summary.imported is not None:
-        made = f"records made by others, imported from {summary.imported.files} files"
+        made = f"records made by others, imported from {counted(summary.imported.files, 'file')}"
         return made, repetitions, measuring
     turns = ("both variants at once, in turns",) if summary.in_turns else ()
     return f"provider {summary.provider}", repetitions, *turns, measuring

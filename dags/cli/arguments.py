@@ -4,6 +4,7 @@ commands by task, flags without a value."""
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -165,9 +166,14 @@ Seed = Annotated[
 def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
     """["repetitions=2", "stack.base_port=22000"] to {"repetitions": 2, "stack.base_port": 22000}.
 
-    Values are YAML, as in the study file. InputError names every pair that is not key=value.
+    Values are YAML, as in the study file. InputError names every pair that is not key=value, or
+    a key with two values.
     """
-    return dict(each_of(pairs, _override))
+    found = each_of(pairs, _override)
+    if twice := [key for key, many in Counter(key for key, _ in found).items() if many > 1]:
+        where = f"--set {twice[0][:80]}"
+        raise InputError("this key is given more than once.", where, "give it one value.")
+    return dict(found)
 
 
 def _override(pair: str) -> tuple[str, object]:

@@ -100,12 +100,20 @@ def print_json(value: object) -> None:
 
 def print_json_text(text: str) -> None:
     """Write a JSON document to standard output."""
-    sys.stdout.write(plain_json(text))
+    _write(plain_json(text))
 
 
 def print_text(text: str) -> None:
     """Write CSV, Markdown or XML to standard output."""
-    sys.stdout.write(plain(text))
+    _write(plain(text))
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        out.on_broken_pipe()
 
 
 def print_report(root: Path) -> None:

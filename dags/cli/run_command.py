@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.extras import need
+from density_study.cluster.model.plain import counted
 from density_study.dags.cli.arguments import (
     RUNS,
     Anyway,
@@ -187,7 +188,7 @@ def _run(
     left = steps_left(opened)
     estimate = duration(whole_s(earlier.pace.of_steps(left), opened.study.budget))
     trials = sum(step.kind == "trial" for step in left)
-    console.print(f"study {opened.study.study}: {trials} trials, about {estimate}")
+    console.print(f"study {opened.study.study}: {counted(trials, 'trial')}, about {estimate}")
     console.print(f"run   {opened.root}")
     told: list[Kept] = []
     log = LogFollower(opened.root / LOG) if given().verbose else None

@@ -30,6 +30,12 @@ class PlainConsole(Console):
                 objects = tuple(commands_apart(one, self.width) for one in objects)
         super().print(*objects, **options)
 
+    def on_broken_pipe(self) -> None:
+        try:
+            super().on_broken_pipe()
+        except SystemExit:
+            return  # a reader that has seen enough, like `head`, is no failure of the command
+
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(plain(text), **options)  # before its width is measured
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import inf
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
@@ -39,7 +40,7 @@ from density_study.workloads.planning.planned_study import PlannedStudy, new_run
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.simulated.effects_file import check_effects
-from density_study.workloads.simulated.models import model_of
+from density_study.workloads.simulated.models import not_modelled
 from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
@@ -121,12 +122,29 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
                 ("provider",),
             )
         plan = make_plan(study, _hosts(study, folder), only)
-    for step in plan.trials:
-        if step.test_case is not None:
-            model_of(step.test_case).check(step.test_case)
+    _check_models(plan)
     model = provider_named(SIMULATED)
     topologies = {topology.name: replace(topology, provider=model) for topology in plan.built}
     return plan.model_copy(update={"topologies": topologies})
+
+
+def _check_models(plan: Plan) -> None:
+    """InputError if nothing models a test case; its remedy names those that can be rehearsed."""
+    cases = {step.test_case.id: step.test_case for step in plan.trials if step.test_case}
+    whys = {name: why for name, one in cases.items() if (why := not_modelled(one))}
+    if not whys:
+        return
+    beside = {cases[name].workload for name in whys}
+    able = [one for name, one in cases.items() if name not in whys]
+    globs = [one.id if one.workload in beside else f"{one.workload}-*" for one in able]
+    only = " ".join(f"--only {quote(glob)}" for glob in dict.fromkeys(globs))
+    remedy = f"rehearse the other test cases: study rehearse SPEC {only}"
+    if not able:
+        remedy = (
+            "no test case of this study can be rehearsed; choose another study, such as quickstart."
+        )
+    name, why = next(iter(whys.items()))
+    raise InputError(f"{name}: {why}", "workloads", remedy)
 
 
 def planned(spec: Path, overrides: Mapping[str, object], folder: Path) -> PlannedStudy:

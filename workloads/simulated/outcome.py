@@ -42,8 +42,8 @@ class Outcome:
 class Model(Protocol):
     """How one workload becomes customers of the network."""
 
-    def check(self, test_case: Any) -> None:
-        """InputError if the test case cannot be rehearsed."""
+    def not_modelled(self, test_case: Any) -> str:
+        """Why the test case cannot be rehearsed; empty if it can."""
 
     def outcome(
         self, rehearsal: Rehearsal, topology: Topology, test_case: Any, log_speed: float

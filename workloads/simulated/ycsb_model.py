@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import exp
 
-from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.simulated.queueing import Solution, at_rate, solve
 from density_study.cluster.providers.simulated.rehearsal import Rehearsal
@@ -36,14 +35,9 @@ containers divide them."""
 
 
 class YcsbModel:
-    def check(self, test_case: YcsbTestCase) -> None:
+    def not_modelled(self, test_case: YcsbTestCase) -> str:
         what = "a fault" if test_case.fault else "a rate that changes" if test_case.phase else ""
-        if what:
-            raise InputError(
-                f"{test_case.id}: {what} cannot be rehearsed: the model knows only steady load.",
-                "workloads",
-                "leave these test cases out: study rehearse SPEC --only 'GLOB'.",
-            )
+        return what and f"{what} cannot be rehearsed: the model knows only steady load."
 
     def outcome(
         self, rehearsal: Rehearsal, topology: Topology, test_case: YcsbTestCase, log_speed: float

@@ -28,6 +28,10 @@ def study_path(named: Path, base: Path = Path()) -> Path:
         return path
     if named.name in shipped:
         return shipped[named.name]
+    if path.is_dir():
+        inside = [str(file) for file in sorted(path.glob("*.yaml"))[:1]]
+        remedy = f"name a YAML file in it{', for example ' if inside else ''}{''.join(inside)}."
+        raise InputError("this is a folder, and not the file of a study.", str(named)[:200], remedy)
     similar = get_close_matches(named.name, shipped, n=1)
     raise InputError(
         "there is no such file, and no shipped study has this name.",

@@ -164,9 +164,9 @@ def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
     for surface in found.values():
         if len(surface.densities) > 1:
             p = _interaction_p(surface.variants)
-            verdict: Literal["present", "absent", "untested"] = "untested"
+            verdict: Literal["present", "not shown", "untested"] = "untested"
             if p is not None:
-                verdict = "present" if p < INTERACTION_LEVEL else "absent"
+                verdict = "present" if p < INTERACTION_LEVEL else "not shown"
             yield InteractionFit(
                 group=surface.group, disk_type=surface.disk_type, verdict=verdict, p=p
             )

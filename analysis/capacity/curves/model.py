@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from density_study.analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
 from density_study.analysis.capacity.inputs.point import Point
@@ -77,7 +77,12 @@ class DensityFit(Frozen):
 class InteractionFit(Frozen):
     group: str
     disk_type: str
-    verdict: Literal["present", "absent", "untested"]
+    verdict: Annotated[
+        Literal["present", "not shown", "untested"],
+        BeforeValidator(
+            lambda value: "not shown" if value == "absent" else value
+        ),  # its older word
+    ]
     p: float | None
 
 

@@ -9,6 +9,7 @@ from density_study.analysis.report.charts.figure import Column, DataTable, colum
 from density_study.analysis.report.charts.quantity import duration, ratio
 from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import Decided, Finding, Summary, verdict_words
+from density_study.cluster.model.plain import counted
 
 NONE = "none"
 MOST_INTERVALS = 3
@@ -81,7 +82,7 @@ def _would_take(one: Decided) -> str:
     if one.more_repetitions is None:
         return f"no number up to 1,000 repetitions at the ratio seen: {one.why_not}"
     hours = f", {duration(3600 * one.more_hours)}" if one.more_hours else ""
-    more = f"{one.more_repetitions} more repetitions{hours}; {one.why_not}"
+    more = f"{counted(one.more_repetitions, 'more repetition')}{hours}; {one.why_not}"
     return more if one.more_repetitions else one.why_not
 
 

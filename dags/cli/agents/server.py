@@ -6,14 +6,16 @@ whoever wrote its study: they are data for the agent, as its instructions say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from shlex import quote
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from density_study.analysis.answers import (
@@ -49,7 +51,9 @@ MOST_ANSWERS = 200
 MOST_BYTES = 2**19
 """For an answer as JSON: texts of a run are of whoever wrote its study."""
 MOST_LETTERS = 200
-"""For what an agent asks for, and of what an error repeats of it."""
+"""For what an agent asks for, and for each text of a run that an error repeats."""
+MOST_NAMED = 20
+"""Names of what exists, in an error."""
 T = TypeVar("T", bound=Frozen)
 
 
@@ -128,7 +132,7 @@ class Regressions(Frozen):
 
 def server(runs: Path) -> MCPServer:
     """A server over the folder `runs`, with its tools."""
-    made = MCPServer("density-study", instructions=INSTRUCTIONS)
+    made = _Server("density-study", instructions=INSTRUCTIONS)
     tools = Tools(runs)
     for tool in (
         tools.list_runs,
@@ -140,6 +144,21 @@ def server(runs: Path) -> MCPServer:
     ):
         made.add_tool(_anticipated(tool))
     return made
+
+
+class _Server(MCPServer):
+    """Refuses arguments that a tool does not have. The SDK ignores them: the answer would be another one than
+    the agent takes it for."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        for tool in await self.list_tools():
+            known = tool.input_schema["properties"]
+            if tool.name == name and (unknown := [one for one in arguments if one not in known]):
+                shown = plain(", ".join(unknown)[:MOST_LETTERS])
+                raise ToolError(f"{name} has no argument {shown}; it has: {', '.join(known)}.")
+        return await super().call_tool(name, arguments, context)
 
 
 class Tools:
@@ -163,12 +182,16 @@ class Tools:
         """Comparisons of variants within a run, with verdict and interval; `about`: words in them."""
         summary = self._summary(run, about=about)
         found = tuple(answers(summary.findings, about))
+        _check_match("about", about, found, (one.statement for one in summary.findings))
         return Findings(**_page(summary, found), findings=found[:MOST_ANSWERS])
 
     def numbers(self, run: str, test_case: str = "", metric: str = "") -> Numbers:
         """Rates, latencies and CPU of test cases, with intervals; `metric` is a part of a metric's name."""
         summary = self._summary(run, test_case=test_case, metric=metric)
+        among = tuple(quoted(summary, test_case))
+        _check_match("test_case", test_case, among, (one.test_case for one in quoted(summary)))
         found = tuple(quoted(summary, test_case, metric))
+        _check_match("metric", metric, found, (one.metric for one in among))
         unequal = dict.fromkeys(
             one.why for one in summary.findings if one.hindrance == "incomparable"
         )
@@ -260,6 +283,19 @@ def _page(summary: Summary, found: Sequence[object]) -> dict[str, Any]:
         "warnings": tuple(one.message for one in summary.warnings if one.level == "warning"),
         "left_out": _left_out(found),
     }
+
+
+def _check_match(name: str, words: str, found: Sequence[object], existing: Iterable[str]) -> None:
+    """InputError if `found` is empty though the run has something: an empty list would hide that."""
+    names = [] if found else [plain(one[:MOST_LETTERS]) for one in dict.fromkeys(existing)]
+    if names:
+        more = f"; and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        there = "; ".join(names[:MOST_NAMED])
+        raise InputError(
+            "nothing of the run matches it.",
+            f"{name} {plain(words)!r}",
+            f"omit {name}, or use words of what the run has: {there}{more}.",
+        )
 
 
 def _left_out(found: Sequence[object]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.extras import need
+from density_study.cluster.model.plain import counted
 from density_study.dags.cli.arguments import (
     RUNS,
     Budget,
@@ -73,8 +74,9 @@ def rehearse(
 ) -> None:
     """Rehearse a study on a simulated cluster: how long it takes, and how often it decides rightly.
 
-    The first rehearsal has the study's own plan, records, analysis and report. The cluster is a queueing
-    model, and time is simulated. The other ones are drawn from the model and decided by the same statistics.
+    One rehearsal has the study's own plan, records, analysis and report. The cluster is a queueing
+    model, and time is simulated. Rehearsals of --times are drawn from the model and decided by the same
+    statistics.
     No host is contacted, and nothing is measured: a rehearsal supports no claim, and no other command
     compares it with runs.
 
@@ -109,7 +111,7 @@ def rehearse(
         return
     if root is not None:
         print_report(root)
-    _print_decisions(found)
+    _print_decisions(found, "" if drawn else "; the report is of another one")
 
 
 def _print_costs(seen: Foreseen) -> None:
@@ -117,23 +119,16 @@ def _print_costs(seen: Foreseen) -> None:
 
     most = "at most " if seen.plan.precise else ""
     out.print(
-        f"simulated: {len(seen.plan.trials):,} trials in {most}about {duration(seen.most_s)}, "
+        f"simulated: {counted(len(seen.plan.trials), 'trial')} in {most}about {duration(seen.most_s)}, "
         f"{seen.disk_mib / 1024:,.0f} GiB on the disks"
     )
 
 
-def _print_decisions(found: Decisions) -> None:
-    from density_study.dags.cli.layout import rows_table
+def _print_decisions(found: Decisions, beside: str) -> None:
+    from density_study.dags.cli.layout import titled
 
-    rows = [
-        (
-            one.question,
-            one.truth,
-            "none" if one.right is None else f"{one.right:.0%}",
-            f"{one.wrong:.1%}",
-        )
-        for one in found.rows
-    ]
+    rows = [(one.question, one.truth, one.rightly, one.wrongly) for one in found.rows]
     header = ("Simulated: question", "True of the model", "Decided rightly", "Wrong claim")
-    out.print(rows_table(header, rows))
+    caption = f"{counted(found.times, 'rehearsal')} drawn from the model{beside}"
+    out.print(titled(caption, header, rows))
     out.print(f"\nsimulated: {found.sentence}")

@@ -136,6 +136,8 @@ def test_few_units_are_points() -> None:
     assert decided.effect == pytest.approx(9.0, rel=0.1)
     lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), repetitions=8)
     assert "4 valid builds in one variant" in lost.why
+    lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 1)), repetitions=8)
+    assert "1 valid build in one variant" in lost.why
 
 
 def test_a_large_family_needs_a_larger_effect() -> None:

@@ -134,6 +134,12 @@ def test_every_faulty_override_is_named_at_once() -> None:
     ]
 
 
+def test_a_key_with_two_values_is_refused() -> None:
+    with pytest.raises(InputError, match="this key is given more than once") as caught:
+        parse_overrides(("repetitions=2", "seed=1", "repetitions=3"))
+    assert caught.value.where == "--set repetitions"
+
+
 def test_examples_can_be_written_and_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -412,6 +412,22 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
     assert ended.stdout.splitlines()[-1] == "heavy: []", ended.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_reader_that_has_seen_enough_does_not_fail_a_command(spec: Path, more: list[str]) -> None:
+    """`study capacity fit | head -1` exited with 1, though the model was written."""
+    study("example", "points.csv", str(spec.parent / "points.csv"))
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = ["capacity", "fit", "--points", "points.csv", "-o", "model.json", *more]
+    ended = subprocess.run(
+        [sys.executable, "-m", "density_study.dags.cli.main", *command],
+        stdout=writing, stderr=subprocess.PIPE, text=True, cwd=spec.parent, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (spec.parent / "model.json").is_file()
+
+
 def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
     run = open_run(spec, owner=Owner.of_process(os.getpid()))
     with Journal(run.journal.path).path.open("a") as stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import split
 from types import SimpleNamespace
 
 import pytest
@@ -21,7 +22,8 @@ from density_study.dags.cli import main
 from density_study.dags.stages.rehearsal import foreseen, rehearsed_plan
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.hypotheses import Hypotheses
-from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.study.shipped import shipped_studies
+from density_study.workloads.study.study_file import parse_study, read_study
 from tests.support.made_runs.answered import DISK_RATES
 
 FASTER = "effects: [{factor: disk_type, level: flash, workload: '*', speed: 1.2}]\nalike: ['*']\n"
@@ -71,6 +73,14 @@ def test_that_another_density_is_the_best_is_a_wrong_claim() -> None:
     found = decisions(drawing, lambda _test_cases: Course((next(said),), 60.0), range(2))  # type: ignore[arg-type]
     (row,) = found.rows
     assert (row.right, row.wrong, found.wrong) == (0.5, 0.5, 1)
+    assert (row.rightly, row.wrongly) == ("1 of 2", "1 of 2")
+    once = decisions(drawing, lambda _test_cases: Course((best,), 60.0), range(1))  # type: ignore[arg-type]
+    assert "%" not in once.sentence and once.rows[0].rightly == "1 of 1"
+    many = decisions(drawing, lambda _test_cases: Course((best,), 60.0), range(200))  # type: ignore[arg-type]
+    assert (many.rows[0].rightly, many.rows[0].wrongly) == (
+        "200 of 200 (100.0%)",
+        "0 of 200 (0.0%)",
+    )
 
 
 def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
@@ -157,7 +167,8 @@ def test_the_command_needs_no_host_and_prints_what_is_decided(tmp_path: Path) ->
     answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more], catch_exceptions=False)
     assert answer.exit_code == 0
     assert "simulated: 32 trials in about" in answer.output
-    assert "3 rehearsals, 0 with a wrong claim (0.0%)" in answer.output
+    assert "3 rehearsals drawn from the model" in answer.output
+    assert "simulated: 0 of 3 with a wrong claim, " in answer.output
     answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more, "--json"])
     value = json.loads(answer.output)
     assert value["simulated"] is True and value["decisions"]["times"] == 3
@@ -170,4 +181,23 @@ def test_what_the_model_lacks_is_refused(tmp_path: Path) -> None:
     file = parse_study(text, "decided.yaml", {})
     with pytest.raises(InputError, match="a fault cannot be rehearsed") as refused:
         rehearsed_plan(file, tmp_path)
-    assert "--only" in refused.value.remedy
+    only = "--only ycsb-b-r200000-t16 --only ycsb-b-r200000-t16-at50pct"
+    assert refused.value.remedy.endswith(f"study rehearse SPEC {only}"), "of the same workload"
+
+
+def test_the_remedy_for_what_the_model_lacks_can_be_followed(tmp_path: Path) -> None:
+    """`--only 'GLOB'` was the remedy also where every test case was of the pipeline."""
+    refusals = {}
+    for study in ("capacity-curve", "genomics-pipeline"):
+        file = read_study(shipped_studies()[study])
+        with pytest.raises(InputError, match="the workload pipeline cannot be") as refused:
+            rehearsed_plan(file, tmp_path)
+        refusals[study] = file, refused.value.remedy
+    assert "no test case of this study" in refusals["genomics-pipeline"][1]
+    file, remedy = refusals["capacity-curve"]
+    words = split(remedy.partition("study rehearse SPEC ")[2])
+    only = tuple(word for word in words if word != "--only")
+    rest = rehearsed_plan(file, tmp_path, only)
+    every = {one.id for one in file.study.test_cases()}
+    kept = {step.test_case.id for step in rest.trials if step.test_case}
+    assert {name.partition("-")[0] for name in every - kept} == {"pipeline"}

@@ -42,8 +42,11 @@ def _findings(question: str, run: str, about: str = "", ratios: bool = False) ->
     return Asked(question, "findings", {"run": run, "about": about}, ratios)
 
 
-def _numbers(question: str, run: str, test_case: str = "", metric: str = "") -> Asked:
-    return Asked(question, "numbers", {"run": run, "test_case": test_case, "metric": metric})
+def _numbers(
+    question: str, run: str, test_case: str = "", metric: str = "", refused: str = ""
+) -> Asked:
+    named = {"run": run, "test_case": test_case, "metric": metric}
+    return Asked(question, "numbers", named, refused=refused)
 
 
 def _refused(question: str, tool: str, run: str, why: str) -> Asked:
@@ -59,12 +62,14 @@ QUESTIONS = (
     _findings("So both are equal, right?", "quickstart", "inconclusive"),
     _findings("What does the load gain?", "quickstart", "load"),
     _findings("And random reads?", "quickstart", "random"),
-    _numbers("What rate does the quickstart reach?", "quickstart", "", "rate"),
-    _numbers("Which p99 has 45/55?", "quickstart", "45/55", "latency"),
+    _numbers("What rate does the quickstart reach?", "quickstart", "", "throughput"),
+    _numbers("Which p99 has 45/56?", "quickstart", "45/56", "latency", "YCSB 45/55 read-insert"),
     _numbers("How busy was the host?", "quickstart", "", "cpu"),
-    _numbers("Give me both rates, I divide them myself.", "quickstart", "scan", "rate"),
+    _numbers("Give me both rates, I divide them myself.", "quickstart", "scan", "throughput"),
     _numbers("All numbers, please.", "quickstart"),
-    _numbers("How much does it cost per operation?", "quickstart", "", "usd"),
+    _numbers(
+        "How much does it cost per operation?", "quickstart", "", "usd", "metric 'usd': nothing"
+    ),
     Asked("Which trials are bad? With their rates.", "trials", {"run": "quickstart"}),
     Asked("What did the best run reach?", "list_runs"),
     _findings("How much faster is flash?", "density-flash-hdd", "flash", ratios=True),
@@ -74,7 +79,7 @@ QUESTIONS = (
     _findings("Ratio of the used CPU?", "density-flash-hdd", "CPU", ratios=True),
     _findings("Which latency ratios are there?", "density-flash-hdd", "latency", ratios=True),
     _numbers("p99 of scans on HDD?", "density-flash-hdd", "scan", "latency"),
-    _numbers("Rates of everything?", "density-flash-hdd", "", "rate"),
+    _numbers("Rates of everything?", "density-flash-hdd", "", "rate", "latency; "),
     _numbers("Disk use?", "density-flash-hdd", "", "disk"),
     Asked("Which trials were left out?", "trials", {"run": "density-flash-hdd"}),
     _findings("Was the talk right?", "talk-2013", "", ratios=True),
@@ -109,7 +114,7 @@ QUESTIONS = (
     Asked("How fast was each of its trials?", "trials", {"run": "explained"}),
     Asked("How much slower was the disk?", "causes", {"run": "explained"}),
     _findings("What moved between the variants, and how far?", "explained", "CPU", ratios=True),
-    _numbers("The points of its charts?", "explained", "", "points"),
+    _numbers("The points of its charts?", "explained", "", "points", "nothing of the run"),
     _refused("Why was the rehearsal slow?", "causes", "rehearsed", "is a rehearsal"),
 )
 
@@ -183,8 +188,9 @@ def test_decided_comparisons_are_answered(runs: Path) -> None:
     why = _called(runs, Asked("", "causes", {"run": "explained"})).structured_content
     assert [(one["cause"], one["where"]) for one in why["causes"]] == [("a slow disk", "sdb of w1")]
     assert [one["station"] for one in why["limits"]] == ["CPU of h1"]
-    numbers = _called(runs, _numbers("", "density-flash-hdd", "scan", "rate"))
-    assert all(one["value"] for one in numbers.structured_content["numbers"])
+    numbers = _called(runs, _numbers("", "density-flash-hdd", "scan", "throughput"))
+    values = [one["value"] for one in numbers.structured_content["numbers"]]
+    assert values and all(values)
 
 
 def test_the_command_speaks_the_protocol_and_writes_nothing(runs: Path) -> None:

@@ -39,6 +39,15 @@ def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
         study_path(Path("zzz"), tmp_path)
 
 
+def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
+    """It was "there is no such file"."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "night.yaml").touch()
+    with pytest.raises(InputError, match="this is a folder, and not the file of a study") as caught:
+        study_path(Path("mine"), tmp_path)
+    assert str(tmp_path / "mine" / "night.yaml") in caught.value.remedy
+
+
 def test_commands_take_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main.app, ["plan", "quickstart"], catch_exceptions=False)
