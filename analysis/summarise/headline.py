@@ -182,10 +182,12 @@ def _memory(evidence: Evidence) -> str:
 
 
 def _told(contrast: Contrast, decided: Sequence[Measured]) -> Sequence[Measured]:
-    """What the first clause is about: decided throughput, or else what is decided, or all throughput."""
-    return (
-        [one for one in decided if one.is_rate] or decided or contrast.rates or contrast.known[:1]
-    )
+    """What the first clause is about: decided throughput, or else what is decided, or what a question tests
+    where none tests throughput, or all throughput."""
+    tested = [one for one in contrast.known if one.is_tested]
+    others = [] if any(one.is_rate for one in tested) else tested
+    rates = [one for one in decided if one.is_rate]
+    return rates or decided or others or contrast.rates or contrast.known[:1]
 
 
 def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]) -> Iterator[str]:

@@ -462,6 +462,11 @@ def test_questions_share_one_error_budget() -> None:
     beside = levels(latencies={P99: (10.0,) * 8})
     both = Hypotheses(questions=("stack-rate", "stack-latency"))
     assert _told(beside, 8, asked=both).startswith("Inconclusive (8 repetitions): with new instead")
+    latency = _told(beside, 8, asked=Hypotheses(questions=("stack-latency",)))
+    assert "ran at" not in latency, "no question tests the throughput"
+    assert latency.startswith(
+        "Inconclusive (8 repetitions): with new instead of old, READ p99 of YCSB b was \u00d71.00"
+    )
     (rate, *_) = findings(Evidence(beside, 8, Isolation.PROCESS), both)
     assert rate.verdict == "inconclusive" and rate.p is not None and 0.02 < rate.p < 0.05
 
