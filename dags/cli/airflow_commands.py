@@ -17,10 +17,10 @@ WEB_PORT = 8080
 
 
 def setup() -> None:
-    """Fetch Hadoop, HBase and YCSB into the cache, archive their classes and Spark's, with which Java starts
-    faster, and create Airflow's database.
+    """Fetch Hadoop, HBase and YCSB into the cache, and create Airflow's database.
 
-    Needs the network and Maven the first time. Does nothing if everything is there.
+    Also archives their classes and Spark's, with which Java starts faster. Needs the network and Maven the
+    first time. Does nothing if everything is there.
     """
     from density_study.cluster.stack.archive import ensure_archives
     from density_study.cluster.stack.java import find_java

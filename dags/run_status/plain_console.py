@@ -19,6 +19,9 @@ class PlainConsole(Console):
     """Prints text without control characters, and reads no markup in it. Colours and cursor movements of
     rich itself stay. Text is never folded. On a terminal, a line that is wider has its commands apart."""
 
+    has_reader = True
+    """Whether nobody has closed the pipe that it writes to."""
+
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
         super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
@@ -34,7 +37,8 @@ class PlainConsole(Console):
         try:
             super().on_broken_pipe()
         except SystemExit:
-            return  # a reader that has seen enough, like `head`, is no failure of the command
+            # a reader that has seen enough, like `head`, is no failure of the command
+            self.has_reader = False
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(plain(text), **options)  # before its width is measured

@@ -76,6 +76,8 @@ def watch(
                 show(seen)
                 if page:
                     page.show(seen)
+                elif not out.has_reader:
+                    return
     except KeyboardInterrupt:
         return
     ended = status_of(found)

@@ -428,6 +428,17 @@ def test_a_reader_that_has_seen_enough_does_not_fail_a_command(spec: Path, more:
     assert (spec.parent / "model.json").is_file()
 
 
+def test_watch_ends_when_nobody_reads_it_any_more(spec: Path) -> None:
+    run = open_run(spec, owner=Owner.of_process(os.getpid()))
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "density_study.dags.cli.main", "watch", str(run.root)]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_a_torn_journal_does_not_stop_status(spec: Path) -> None:
     run = open_run(spec, owner=Owner.of_process(os.getpid()))
     with Journal(run.journal.path).path.open("a") as stream:
