@@ -185,6 +185,7 @@ def test_counts_and_reasons_are_those_of_pytest(tmp_path: Path) -> None:
         "def test_c(): pytest.skip('needs root')\n"
         "@pytest.fixture\ndef broken(): raise OSError\n"
         "def test_d(broken): pass\n"
+        "def test_e(): raise KeyboardInterrupt\n"  # as of a group that took too long
     )
     argv = [
         sys.executable,
