@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.plain import plain
+from density_study.cluster.model.plain import one_line, plain
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.dags.cli.arguments import RUNS, Json, Runs, Tags, examples
 from density_study.dags.cli.console import out, print_json
@@ -54,7 +54,7 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
     out.print(rows_table(HEADER, list(map(tuple, cells))))
     for one in found:
         if one.fault:
-            out.print(f"unreadable: {one.study} {one.run}: {one.fault}")
+            out.print(f"unreadable: {one_line(f'{one.study} {one.run}')}: {one.fault}")
 
 
 def remove(

@@ -32,7 +32,7 @@ from density_study.analysis.answers import (
 from density_study.analysis.comparison.history import SUMMARY, read_comparison, read_summary
 from density_study.analysis.summary.summary import MISSES, Summary
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.plain import plain
+from density_study.cluster.model.plain import one_line, plain
 from density_study.cluster.state.journal import run_folders
 from density_study.dags.run_status.status import by_name
 from density_study.workloads.base.values import Frozen
@@ -156,7 +156,7 @@ class _Server(MCPServer):
         for tool in await self.list_tools():
             known = tool.input_schema["properties"]
             if tool.name == name and (unknown := [one for one in arguments if one not in known]):
-                shown = plain(", ".join(unknown)[:MOST_LETTERS])
+                shown = one_line(", ".join(unknown)[:MOST_LETTERS])
                 raise ToolError(f"{name} has no argument {shown}; it has: {', '.join(known)}.")
         return await super().call_tool(name, arguments, context)
 
@@ -287,13 +287,13 @@ def _page(summary: Summary, found: Sequence[object]) -> dict[str, Any]:
 
 def _check_match(name: str, words: str, found: Sequence[object], existing: Iterable[str]) -> None:
     """InputError if `found` is empty though the run has something: an empty list would hide that."""
-    names = [] if found else [plain(one[:MOST_LETTERS]) for one in dict.fromkeys(existing)]
+    names = [] if found else [one_line(one[:MOST_LETTERS]) for one in dict.fromkeys(existing)]
     if names:
         more = f"; and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         there = "; ".join(names[:MOST_NAMED])
         raise InputError(
             "nothing of the run matches it.",
-            f"{name} {plain(words)!r}",
+            f"{name} {one_line(words)!r}",
             f"omit {name}, or use words of what the run has: {there}{more}.",
         )
 
