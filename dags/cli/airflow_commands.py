@@ -32,7 +32,7 @@ def setup() -> None:
     for stack in stacks:
         out.print(f"{stack.name} {stack.version} {stack.home}")
     if installed("spark"):
-        from density_study.jobs.class_archive import ensure_class_archive
+        from density_study.jobs.spark.class_archive import ensure_class_archive
 
         if obstacle := ensure_class_archive():
             err.print(

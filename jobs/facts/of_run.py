@@ -18,14 +18,14 @@ from density_study.jobs.spark.run_tables import describe
 from density_study.workloads import tables
 from density_study.workloads.base.rows import Row
 from density_study.workloads.monitors.facts.canary import apart
-from density_study.workloads.tables.storage import file_sizes, place, remove
+from density_study.workloads.tables.storage import file_sizes, place
 from density_study.workloads.tables.store import (
-    STAGING,
     dataset,
     ordered,
     read_arrow,
     replace,
     require,
+    staging,
     table_path,
     take_parts,
     write_parquet,
@@ -54,15 +54,12 @@ def write_facts(session: Session, run_root: Path) -> None:
     """
     require(run_root, tables.TRIALS)
     trials = dataset(run_root, tables.TRIALS).to_table().to_pylist()
-    staging = run_root / "tables" / STAGING
-    remove(staging)
-    staging.mkdir(parents=True)
-    parts = _parts(session, run_root, [row["trial"] for row in trials], str(staging))
-    found = {table: [place(part[table.name]) for part in parts] for table in FACTS}
-    checks = [row for part in found.pop(tables.CHECKS) for row in _rows(part)]
-    for table, files in found.items():
-        replace(run_root, table, partial(take_parts, files))
-    remove(staging)
+    with staging(run_root) as folder:
+        parts = _parts(session, run_root, [row["trial"] for row in trials], str(folder))
+        found = {table: [place(part[table.name]) for part in parts] for table in FACTS}
+        checks = [row for part in found.pop(tables.CHECKS) for row in _rows(part)]
+        for table, files in found.items():
+            replace(run_root, table, partial(take_parts, files))
     spreads = access_spreads(trials, _per_stream(run_root))
     machines = apart(read_arrow(run_root, tables.MACHINE_SPEED).to_pylist())
     rows = [
@@ -73,10 +70,10 @@ def write_facts(session: Session, run_root: Path) -> None:
 
 
 def _parts(
-    session: Session, run_root: Path, trials: Sequence[str], staging: str
+    session: Session, run_root: Path, trials: Sequence[str], folder: str
 ) -> Sequence[dict[str, str]]:
     """In the order of trials, a Parquet file of each table's rows."""
-    task = partial(_part, str(run_root), staging)
+    task = partial(_part, str(run_root), folder)
     size = sum(sum(file_sizes(table_path(run_root, table)).values()) for table in READ)
     if size < SMALL_BYTES:
         return [task(trials)]
@@ -91,9 +88,9 @@ def _parts(
     return found
 
 
-def _part(run_root: str, staging: str, trials: Sequence[str]) -> dict[str, str]:
+def _part(run_root: str, folder: str, trials: Sequence[str]) -> dict[str, str]:
     """Returns paths, not rows: those of all tasks would not fit in the memory of Spark's driver."""
-    attempt = f"{staging}/{uuid4().hex}"  # its own folder, because a task may run twice
+    attempt = f"{folder}/{uuid4().hex}"  # its own folder, because a task may run twice
     place(attempt).mkdir(parents=True)
     written = {}
     for table, rows in facts_of_trials(run_root, trials).items():

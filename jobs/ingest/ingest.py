@@ -35,11 +35,11 @@ from density_study.workloads.rows.raw.manifest_rows import (
 from density_study.workloads.rows.raw.raw_files import RawFile, raw_files_of
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
-from density_study.workloads.tables.storage import place, remove
+from density_study.workloads.tables.storage import place
 from density_study.workloads.tables.store import (
-    STAGING,
     dataset,
     replace,
+    staging,
     table_path,
     take_parts,
     write_parquet,
@@ -87,16 +87,13 @@ def ingest_files(
 ) -> None:
     """Write the tables of raw files: rows read from `files`, and existing rows of the `kept` trials. Each
     table is replaced completely."""
-    staging = run_root / "tables" / STAGING
-    remove(staging)
-    staging.mkdir(parents=True)
     written: dict[str, list[Path]] = {table.name: [] for table in ingest_state.from_files()}
-    for parts in _parse(session, run_root, files, str(staging)):
-        for table, path in parts.items():
-            written[table].append(place(path))
-    for made in ingest_state.from_files():
-        replace(run_root, made, partial(_fill, run_root, made, written[made.name], kept))
-    remove(staging)
+    with staging(run_root) as folder:
+        for parts in _parse(session, run_root, files, str(folder)):
+            for table, path in parts.items():
+                written[table].append(place(path))
+        for made in ingest_state.from_files():
+            replace(run_root, made, partial(_fill, run_root, made, written[made.name], kept))
 
 
 def _parse(

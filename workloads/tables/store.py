@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,6 @@ from density_study.workloads.tables.storage import arrow_source, is_local, remov
 if TYPE_CHECKING:  # executors load this module, and have no pandas
     import pandas as pd
 
-STAGING = ".staging"
-"""Folder beside the tables, where tasks write their parts."""
 _RENAMES_AT_ONCE = 16
 
 
@@ -64,6 +62,17 @@ def replace(run_root: Path, table: Table, write: Callable[[Path], None]) -> None
     aside.rename(path)
     with suppress(OSError):  # the table is there; the next writing removes what is left of the old
         remove(before)
+
+
+@contextmanager
+def staging(run_root: Path) -> Iterator[Path]:
+    """An empty folder beside the tables, where tasks write their parts. What a crash leaves there, the next
+    one removes."""
+    folder = run_root / "tables" / ".staging"
+    remove(folder)
+    folder.mkdir(parents=True)
+    yield folder
+    remove(folder)
 
 
 def take_parts(parts: Sequence[Path], folder: Path) -> None:

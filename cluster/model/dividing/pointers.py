@@ -22,9 +22,9 @@ def on_one_side(topologies: Sequence[Topology]) -> tuple[Topology, ...]:
 
     Heaps that a study sets stay as they are, and so do all where ZGC, which compresses none, collects.
     """
-    servers = [one.configuration.of("regionserver") for one in topologies]
-    own = [one for one in topologies if one.configuration.of("regionserver").heap_mib is None]
-    if any(server.collector == "ZGC" for server in servers) or not _is_divided(own):
+    servers = [(one, one.configuration.of("regionserver")) for one in topologies]
+    own = [one for one, jvm in servers if jvm.heap_mib is None]
+    if any(jvm.collector == "ZGC" for _, jvm in servers) or not _is_divided(own):
         return tuple(topologies)
     # of all hosts: the share that suits a small one may divide a large one
     percent = min(_percent(one) for one in own)

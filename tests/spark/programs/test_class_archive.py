@@ -11,7 +11,7 @@ import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from density_study.jobs import class_archive
+from density_study.jobs.spark import class_archive
 from density_study.jobs.spark.session import ARCHIVE
 
 pytestmark = pytest.mark.spark
