@@ -53,7 +53,8 @@ def _row(group: Group, entry: Entry | None) -> str:
 
 
 def _details(entry: Entry) -> list[str]:
-    facts = [f"failed: `{name}`" for name in entry.failures]
+    # In quotation marks: a goal's name may begin like a command, and commands on pages are run.
+    facts = [f'failed: "{name}"' for name in entry.failures]
     facts += [f"skipped ({count}): {reason}" for reason, count in entry.skipped.items()]
     facts += [] if entry.ended == COMPLETE else [entry.ended]
     facts += [f"left behind: {', '.join(entry.left)}"] if entry.left else []

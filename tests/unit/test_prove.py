@@ -59,6 +59,12 @@ def test_the_page_shows_the_ledger() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(GROUPS, ledger.read())
 
 
+def test_a_name_that_begins_like_a_command_is_not_shown_as_one() -> None:
+    """Commands on pages are run as shown (tests/spark/test_documented_commands.py)."""
+    failed = entry("bench-capacity", failed=1, failures=("study capacity size: 20 host types",))
+    assert 'failed: "study capacity size: 20 host types"' in page(GROUPS, [failed])
+
+
 def entry(group: str = "stores", date: str = "2026-11-01", **fields: object) -> Entry:
     facts = {"commit": "abc", "machine": "m", "load": 0.1, "seconds": 60, "passed": 3, "failed": 0}
     return Entry.model_validate({"group": group, "date": date, **facts, **fields})
