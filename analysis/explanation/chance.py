@@ -2,11 +2,14 @@
 
 A series that comes and goes is beyond its limits in some seconds, and with many places and many rules some
 series is so in most of them. So a rule's margin in the slow spell is compared with its margins in windows of
-the same length that are not slow, of the trial and of others of its test case. A rule is surprising by its
-margin over the mean of its largest ones elsewhere, one in 20. The p-value is the share of windows in which
-the most surprising rule of all is at least as surprising: it holds whatever the number of rules and places,
-and however uneven the series (Westfall and Young, Resampling-Based Multiple Testing, 1993). The spell counts
-as one of the windows. For slow trials, trials that are not slow are the windows.
+the same length that are not slow, of the trial and of others of its test case. They are farther from a spell
+than it is long: a cause may begin before what it slows, and outlast it.
+
+A rule is surprising by its margin over the mean of its largest ones elsewhere, one in 20. The p-value is the
+share of windows in which the most surprising rule of all is at least as surprising: it holds whatever the
+number of rules and places, and however uneven the series (Westfall and Young, Resampling-Based Multiple
+Testing, 1993). The spell counts as one of the windows. For slow trials, trials that are not slow are the
+windows.
 """
 
 from __future__ import annotations
@@ -16,14 +19,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from density_study.analysis.explanation.causes import judged, strongest
-from density_study.analysis.explanation.course import Array, Course, Usual, mean_of_windows
+from density_study.analysis.explanation.course import Array, Course, Mask, Usual, mean_of_windows
 from density_study.analysis.explanation.rules import Rule
+from density_study.analysis.explanation.slow import runs
 
 CHANCE = 0.02
 """For each slow spell. Names come in groups, and trials have several spells: this keeps them below one name
 in 20 healthy trials."""
 LARGEST, FEWEST_LARGEST = 0.05, 3
 NEAR = 0.2  # of its limit: a rule that never comes nearer is as surprising as one that does
+LEFT = 0.5
+"""Of the seconds in no spell: if fewer are far from one, those near to one count as well."""
 MOST_WINDOWS = 400  # of a test case, over its trials
 FEWEST_WINDOWS = 10  # of each trial
 
@@ -79,6 +85,15 @@ class Windows:
 def _margins(
     course: Course, usual: Usual, length_s: int, most: int
 ) -> tuple[Mapping[Rule, Array], int]:
-    value = mean_of_windows(course.values[:, usual.seconds], length_s, most)
+    value = mean_of_windows(course.values[:, _far(course, usual)], length_s, most)
     signs = judged(course.series, "spell", value, usual.centre, usual.spread)
     return strongest(signs, value.shape[1]), value.shape[1]
+
+
+def _far(course: Course, usual: Usual) -> Mask:
+    """The usual seconds that are no nearer to a spell than it is long."""
+    far = usual.seconds.copy()
+    for first, last in runs(course.working & ~usual.seconds):
+        length = last - first + 1
+        far[max(0, first - length) : last + 1 + length] = False
+    return far if far.sum() >= LEFT * usual.seconds.sum() else usual.seconds

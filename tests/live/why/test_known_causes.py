@@ -17,7 +17,7 @@ from density_study.cluster.machine.io_limits import cgroup_version
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.monitors import DEVICES, MONITORS
 from density_study.workloads.record.manifest import Manifest
-from tests.live.why.standing import AT_S, LARGE, TEST_CASE, Standing, standing
+from tests.live.why.standing import LARGE, TEST_CASE, Standing, at_s, standing
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -40,12 +40,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
         yield made
 
 
-def _named(cluster: Standing, manifest: Manifest) -> set[str]:
+def _named(cluster: Standing, manifest: Manifest, disturbed_s: float) -> set[str]:
     """The causes of slow seconds that began soon after the disturbance."""
     rows = cluster.explained()[manifest.trial]
     for row in rows:
         print(manifest.trial, row["sentence"])
-    near = [row for row in rows if AT_S - 2 <= row["first"] <= AT_S + AFTER_S]
+    near = [row for row in rows if -2 <= row["first"] - disturbed_s <= AFTER_S]
     return {kind for row in near for kind in (row["cause"], *row["also"]) if kind}
 
 
@@ -66,7 +66,7 @@ def test_a_disturbance_is_named(cluster: Standing, name: str) -> None:
         test_case = LARGE
         cluster.trial("large", test_case=test_case)
     trials = [cluster.trial(name, disturb(cluster), test_case) for _ in range(TRIALS)]
-    found = [_named(cluster, trial) for trial in trials]
+    found = [_named(cluster, trial, at_s(test_case)) for trial in trials]
     assert sum(kind in one for one in found) >= math.floor(0.9 * TRIALS), found
 
 
