@@ -29,7 +29,7 @@ in 20 healthy trials."""
 LARGEST, FEWEST_LARGEST = 0.05, 3
 NEAR = 0.2  # of its limit: a rule that never comes nearer is as surprising as one that does
 LEFT = 0.5
-"""Of the seconds in no spell: if fewer are far from one, those near to one count as well."""
+"""The share of the seconds in no spell that must be far from one; if fewer are, near ones count as well."""
 MOST_WINDOWS = 400  # of a test case, over its trials
 FEWEST_WINDOWS = 10  # of each trial
 
