@@ -39,6 +39,6 @@ def test_the_event_log_is_in_the_run_and_options_take_effect(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr[-2000:]
     (logged,) = (root / "spark-events").glob("*/events_*")
     text = logged.read_text()
-    assert "write table trial_rate_series" in text
+    assert "compute density_study.jobs.test_cases.test_case_metrics" in text
     assert '"spark.sql.shuffle.partitions":"7"' in text.replace(" ", "")
     assert '"spark.sql.shuffle.partitions":"1"' not in text.replace(" ", "")

@@ -34,9 +34,10 @@ class QueryCurve:
 
     def allowed_rho(self, limit_s: float) -> Floats:
         """The largest measured rho that meets the SLO (draws,); 0 if even an idle cluster does not."""
-        levels = self.fit.at(GRID)
-        holds = levels[None, :] * self.stretch[:, None] <= limit_s  # nan compares false
-        return np.where(holds.any(axis=1), np.where(holds, GRID[None, :], 0.0).max(axis=1), 0.0)
+        levels = np.nan_to_num(self.fit.at(GRID), nan=np.inf)
+        at_or_above = np.minimum.accumulate(levels[::-1])[::-1]  # the least latency from each rho on: sorted
+        count = np.searchsorted(at_or_above, limit_s / self.stretch, side="right")
+        return np.concatenate([[0.0], GRID])[count]
 
 
 def misfit(fit: LatencyFit, seed: int, draws: int) -> Floats:
