@@ -165,8 +165,9 @@ def _run_stage(name: str, run_root: Path, data: Path | None) -> Rest | None:
 
 
 def _in_one_line(error: Exception) -> str:
-    if isinstance(error, StudyError):
-        return f"{error.where}: {error.what}"
+    fault = error if isinstance(error, StudyError) else file_fault(error)
+    if fault is not None:
+        return f"{fault.where}: {fault.what}"
     return f"{type(error).__name__}: {cause_of(error)}"
 
 

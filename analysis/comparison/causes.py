@@ -18,7 +18,9 @@ from density_study.analysis.summary.disclosure import (
     shortened,
 )
 from density_study.analysis.summary.summary import Summary, TestCaseSummary
+from density_study.workloads.monitors import RECORDING
 from density_study.workloads.study.rules.duet import KEY as DUET
+from density_study.workloads.study.study import ALSO, PERIOD
 
 _SHORT, _LONG = 80, 1000
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause
@@ -28,15 +30,21 @@ def differing(entries: Iterable[TestCaseSummary]) -> tuple[str, ...]:
     """In words, the knobs that a test case id omits and that differ between its entries of several runs.
 
     An id omits the size of TestDFSIO's files, and YCSB's duration and key distribution. One study file
-    cannot have two values for one id, but its runs can. A null in an entry is ignored.
+    cannot have two values for one id, but its runs can. A null in an entry is ignored. Sampling changes
+    no number, unless JVMs record themselves.
     """
     values: dict[str, list[str | float]] = {}
     for entry in entries:
-        usual: dict[str, str | float | None] = {
+        knobs: dict[str, str | float | None] = {
             "file_size_mib": entry.count("file_size_mib"),
             DUET: "none",
+            **entry.unnamed_knobs,
+            PERIOD: None,
         }
-        for knob, value in {**usual, **entry.unnamed_knobs}.items():
+        if (also := knobs.get(ALSO)) is not None:
+            recording = set(RECORDING).intersection(str(also).split(", "))
+            knobs[ALSO] = ", ".join(sorted(recording)) or "no recording"
+        for knob, value in knobs.items():
             if value is not None and value not in values.setdefault(knob, []):
                 values[knob].append(value)
     return tuple(
@@ -52,10 +60,20 @@ def _shown(value: str | float) -> str:
 
 def declared_differences(before: Summary, after: Summary) -> tuple[str, ...]:
     """'stack.hadoop: 3.4.1 -> 3.4.2': what the studies of the two runs declare differently, on shared
-    topologies."""
+    topologies, and how they sample all of them."""
     shared = [name for name in after.variants if name in before.variants]
-    changes = (declared_changes(before.variants[name], after.variants[name]) for name in shared)
+    pairs = [(before.variants[name], after.variants[name]) for name in shared]
+    if all(
+        sampling := (_sampling(before), _sampling(after))
+    ):  # of an earlier version, it is unknown
+        pairs.append(sampling)
+    changes = (declared_changes(*pair) for pair in pairs)
     return tuple(dict.fromkeys(change for found in changes for change in found))
+
+
+def _sampling(summary: Summary) -> dict[str, str]:
+    knobs = summary.test_cases[0].unnamed_knobs if summary.test_cases else {}
+    return {key: _shown(knobs[key]) for key in (PERIOD, ALSO) if key in knobs}
 
 
 def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:

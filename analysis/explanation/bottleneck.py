@@ -17,7 +17,7 @@ from density_study.analysis.findings.variants import rate
 from density_study.analysis.summary.numbers import digits, ratio
 from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.analysis.summary.why import Bottleneck
-from density_study.cluster.model.plain import capitalised
+from density_study.cluster.model.plain import capitalised, counted
 
 BUSY = 75.0  # percent: beyond, queues grow quickly
 _STATIONS: Mapping[str, str] = {
@@ -85,11 +85,11 @@ def _bottleneck(
             f"At its target rate no station is busy: {first.words} most, {first.use_percent:.0f} %."
         )
     elif threads and unit == "ops/s":
-        each_ms = 1000 * threads / rate
+        each_ms, s = 1000 * threads / rate, "s" * (threads == 1)
         text = (
-            f"No station is busy ({first.words} most, {first.use_percent:.0f} %): {threads} threads "
-            f"that wait {digits(each_ms)} ms for each operation give {shown}. More threads raise the rate, "
-            f"until {first.words} is {full}."
+            f"No station is busy ({first.words} most, {first.use_percent:.0f} %): "
+            f"{counted(threads, 'thread')} that wait{s} {digits(each_ms)} ms for each operation give{s} "
+            f"{shown}. More threads raise the rate, until {first.words} is {full}."
         )
     else:
         text = (

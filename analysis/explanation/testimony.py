@@ -12,6 +12,7 @@ from itertools import compress, groupby
 from density_study.analysis.explanation.causes import Cause
 from density_study.analysis.explanation.course import Course, Happening, Place, Spell, touch
 from density_study.analysis.explanation.spells import BEFORE_S
+from density_study.cluster.model.plain import counted
 from density_study.workloads.monitors.daemons import flight, slow_log, stalls
 
 OFTEN = 0.5
@@ -59,7 +60,7 @@ def _texts(events: Iterable[Happening]) -> Iterator[str]:
 
 def _of_stalls(events: Sequence[Happening]) -> str:
     longest = max(events, key=lambda one: one.end_s - one.start_s)
-    more = f", and {len(events) - 1} more stalls" if len(events) > 1 else ""
+    more = f", and {counted(len(events) - 1, 'more stall')}" if len(events) > 1 else ""
     return f"{longest.source} stood still for {longest.end_s - longest.start_s:.1f} s: {longest.what}{more}"
 
 

@@ -26,7 +26,7 @@ from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.quantity import ratio
 from density_study.analysis.report.html import static, templates
 from density_study.cluster.state import atomic
-from density_study.cluster.state.plain_file import NotPlainError, read_plain
+from density_study.cluster.state.plain_file import NotPlainError, read_plain, why_unread
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def _rendered(runs: Path, study: HubStudy) -> tuple[StudyPart, bool]:
     try:
         change = _change(study)
     except Exception as error:
-        faults["change points"], change = error, f"not computed: {type(error).__name__}"
+        faults["change points"], change = error, f"not computed: {why_unread(error)}"
     try:
         figure = trend(study.analysed, study.change_points, f"trend-{study.name}")
     except Exception as error:

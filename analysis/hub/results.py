@@ -30,6 +30,7 @@ from density_study.analysis.summary.summary import Metric, Summary
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.journal import JOURNAL, run_folders
 from density_study.cluster.state.own_runs import PLAN, STUDY
+from density_study.cluster.state.plain_file import why_unread
 from density_study.workloads.execution.run_facts import IMPORTED, RunFacts, facts_of
 from density_study.workloads.study.metrics import main_rates
 
@@ -170,7 +171,7 @@ def _run(folder: Path) -> HubRun:
     except StudyError as error:
         why = why or error.what
     except Exception as error:  # a run from a stranger; the others are shown all the same
-        summary, why = None, why or f"the summary cannot be used: {type(error).__name__}: {error}"
+        summary, why = None, why or f"the summary cannot be used: {why_unread(error)}"
     report, plan = (folder / file for file in (REPORT, f"report/{PAGE}"))
     compared = _compared(folder)
     return HubRun(facts, summary, verdicts, why, *compared, report.is_file(), plan.is_file())

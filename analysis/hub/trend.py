@@ -26,6 +26,7 @@ from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import INK, Style, styles
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio, sign
 from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
+from density_study.cluster.model.plain import counted
 from density_study.workloads.study.metrics import main_rates
 
 NEWEST = 60
@@ -204,6 +205,6 @@ def _notes(
         yield f"The newest {len(drawn)} of {len(summaries)} runs. Change points use all of them."
     if left_out := len(points) - sum(map(len, shared)):
         yield (
-            f"{left_out} more numbers are not drawn: no other run has their test case, or it was measured "
-            "with other parameters."
+            f"Not drawn: {counted(left_out, 'more number')}, whose test case no other run has, or has "
+            "measured with other parameters."
         )

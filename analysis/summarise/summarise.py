@@ -95,8 +95,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     sought = search_summaries(run)
-    turns = turns_knob(run_root, plan, run.manifests)
-    evidence = _evidence(run, plan, spared, isolation, sought, turns)
+    knobs = knobs_of(run_root, plan, run.manifests)
+    evidence = _evidence(run, plan, spared, isolation, sought, knobs)
     earlier = earlier_attempts(run_root / "records")
     asked = hypotheses_of(run_root, plan)
     decided = findings(evidence, asked)
@@ -132,7 +132,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         test_cases=evidence.test_cases,
         findings=found,
         searches=sought,
-        in_turns=bool(turns),
+        in_turns=DUET in knobs,
         precision=_precision(plan, journal, evidence, asked),
         noise=measured.words if (measured := journal.last(NoiseMeasured)) else None,
         trials=trials,
@@ -273,18 +273,16 @@ def _precision(
     )
 
 
-def turns_knob(
+def knobs_of(
     root: Path, plan: Plan | None, manifests: Sequence[Manifest]
 ) -> dict[str, str | float]:
-    """The key `duet` of the run in `root`, a knob of all its test cases; empty: its variants took no turns. A
-    rehearsal's trials follow each other, so their manifests have none."""
-    in_turns = plan is not None and plan.builds_at_once > 1
-    if not in_turns and not any(manifest.turns for manifest in manifests):
-        return {}
+    """Knobs of all test cases of the run in `root`. Without DUET, its variants took no turns. A rehearsal's
+    trials follow each other, so their manifests have none."""
     with suppress(StudyError, OSError):  # a study of another version, or records without one
-        if (turn_s := study_of(root).duet) is not None:
-            return {DUET: turn_s}
-    return {DUET: "of unknown length"}
+        return study_of(root).knobs
+    in_turns = plan is not None and plan.builds_at_once > 1
+    has_turns = in_turns or any(manifest.turns for manifest in manifests)
+    return {DUET: "of unknown length"} if has_turns else {}
 
 
 def hypotheses_of(root: Path, plan: Plan | None) -> Hypotheses:

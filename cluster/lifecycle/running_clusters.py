@@ -10,6 +10,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
 from density_study.cluster.state.journal import JOURNAL, Journal, events_among, run_folders
+from density_study.cluster.state.plain_file import why_unread
 
 _ANSWER_S = 5.0
 _REMEDY = (
@@ -47,7 +48,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     try:
         connect(cluster.endpoints.network, (host, int(port)), _ANSWER_S).close()
     except OSError as error:
-        what = f"the ResourceManager does not answer: {error}."
+        what = f"the ResourceManager does not answer: {why_unread(error)}."
         raise StudyError(what, address, _REMEDY) from error
 
 

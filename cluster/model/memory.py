@@ -93,6 +93,7 @@ def daemon_heaps(
     if node.regionservers:
         fixed_mib = _with_overhead(heaps) + node.container_mib + configuration.hdfs_cache_mib
         most_mib = int(node.memory_mib * sizing.regionserver_percent / 100) // node.regionservers
+        most_mib = max(REGIONSERVER_LEAST_MIB, most_mib)
         heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration, most_mib)
     return heaps
 

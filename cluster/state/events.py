@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from density_study.cluster.model.host import Target
+from density_study.cluster.model.plain import counted
 from density_study.cluster.old_names import present_key
 from density_study.cluster.state.owner import Owner
 
@@ -182,7 +183,8 @@ class QuestionsLeft(Event, event="questions-left"):
         parts = (("answered", self.answered), ("cannot be decided by what is left", self.hopeless))
         named = "; ".join(f"{what}: {', '.join(names)}" for what, names in parts if names)
         left = named or "no question leaves"
-        return f"after {self.repetition} repetitions, {left}; {len(self.spared)} trials are spared"
+        spared = counted(len(self.spared), "spared trial")
+        return f"after {counted(self.repetition, 'repetition')}, {left}; {spared}"
 
 
 class QuestionNoise(BaseModel):

@@ -101,14 +101,16 @@ def in_words(size: int) -> str:
 def why_unread(error: Exception) -> str:
     """Why a file or an answer cannot be read, in a line and not in Python's words, which name no part of it.
     What others wrote may have thousands of faults."""
-    return " ".join(_words(error).split())[:MOST_WHY]
+    return " ".join(_words(_unwrapped(error)).split())[:MOST_WHY]
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     faults = getattr(error, "errors", None)  # of pydantic, which hosts do not have
     if callable(faults):
         every = [(".".join(map(str, one["loc"])), one["msg"]) for one in faults()[:MOST_FAULTS]]
         return "; ".join(f"{key}: {fault}" if key else fault for key, fault in every)
+    if reason := getattr(error, "verify_message", ""):  # of TLS
+        return f"its certificate is not accepted: {reason}"
     match error:
         case json.JSONDecodeError():
             return f"line {error.lineno}, column {error.colno} is not JSON"
@@ -124,7 +126,16 @@ def _words(error: Exception) -> str:
             return "a value in it is of another kind, or missing"
         case OSError(strerror=str() as reason):
             return reason
-    return str(error)
+    answer = getattr(error, "response", None)  # of requests
+    return str(error) if answer is None else f"HTTP {answer.status_code}"
+
+
+def _unwrapped(error: BaseException) -> BaseException:
+    """What requests and urllib3 wrap in words of their own, which name objects of Python."""
+    is_wrapper = type(error).__module__.startswith("urllib3.")
+    is_wrapper |= isinstance(next(iter(error.args), None), Exception)
+    cause = (error.__cause__ or error.__context__) if is_wrapper else None
+    return error if cause is None else _unwrapped(cause)
 
 
 def fault_of(path: Path) -> str:

@@ -49,7 +49,7 @@ def answered(address: str, network: str, question: bytes, answer: bytes) -> Seen
             connection.sendall(question)
             said = connection.recv(200)
     except OSError as error:
-        return Seen(False, f"no answer from {address}: {error}")
+        return Seen(False, f"no answer from {address}: {why_unread(error)}")
     ready = re.match(answer, said, re.DOTALL) is not None
     return Seen(ready, f"answers {said.decode(errors='replace').strip()!r}")
 
@@ -78,7 +78,7 @@ def queried(fetch: Fetch, url: str, judge: Judge, expected: int) -> Seen:
     try:
         return judge(fetch(url)["beans"][0], expected)
     except (OSError, http.client.HTTPException) as error:
-        return Seen(False, f"no answer from {url}: {error}")
+        return Seen(False, f"no answer from {url}: {why_unread(error)}")
     except (LookupError, ValueError) as error:
         # The web server is up before the service has registered its metrics.
         return Seen(False, f"metrics not available yet at {url}: {why_unread(error)}")

@@ -9,6 +9,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
+from density_study.cluster.model.plain import counted
 from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, option, run_ids
 from density_study.dags.cli.console import out, print_json
 
@@ -76,7 +77,7 @@ def _send(named: list[Path], runs: Path, to: str, as_json: bool) -> None:
         print_json({"to": to, "runs": facts})
         return
     for run, spans in sent:
-        out.print(f"{run.plan.study} {run.root.name}: {spans} spans")
+        out.print(f"{run.plan.study} {run.root.name}: {counted(spans, 'span')}")
 
 
 def _write(named: list[Path], runs: Path, to: Path, as_json: bool) -> None:
@@ -93,9 +94,8 @@ def _write(named: list[Path], runs: Path, to: Path, as_json: bool) -> None:
         print_json({"to": to, "runs": facts})
         return
     for each in done:
-        rows = sum(each.rows.values())
-        what = f"{each.source.study} {each.source.run}: {len(each.rows)} tables, {rows:,} rows"
-        out.print(what)
+        amount = f"{counted(len(each.rows), 'table')}, {counted(sum(each.rows.values()), 'row')}"
+        out.print(f"{each.source.study} {each.source.run}: {amount}")
     out.print(f"to       {to}")
 
 

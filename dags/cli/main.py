@@ -52,6 +52,7 @@ from density_study.dags.cli.console import (
     plain_log,
     print_error,
     print_json,
+    print_text,
     print_usage_error,
 )
 from density_study.dags.cli.first import example_command, init_command
@@ -127,18 +128,18 @@ def schema(
 
         from density_study.analysis.summary.summary import Summary
 
-        typer.echo(json.dumps(Summary.model_json_schema(), indent=2))
+        print_text(json.dumps(Summary.model_json_schema(), indent=2) + "\n")
         return
     from density_study.workloads.study.schema import study_schema_json
 
-    typer.echo(study_schema_json(), nl=False)
+    print_text(study_schema_json())
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"study {version('density-study')}")
+        out.print(f"study {version('density-study')}")
         raise typer.Exit
 
 
@@ -206,7 +207,7 @@ def plan(
     made = plan_study(spec, overrides, runs, tuple(only or ()))
     earlier = Earlier(made.study, runs)
     if fit_s := budget or made.study.fit_s:
-        within = fitted(spec, overrides, earlier, fit_s)
+        within = fitted(spec, overrides, earlier, fit_s, only=tuple(only or ()))
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)

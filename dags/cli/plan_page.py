@@ -216,14 +216,17 @@ def _topologies_table(plan: Plan) -> Table:
                 if topology.existing
                 else _workers(nodes, topology.isolation.facts)
             )
-            size = f"{host.cores} cores, {host.memory_mib:,} MiB"
+            size = f"{counted(host.cores, 'core')}, {host.memory_mib:,} MiB"
             memory = ", ".join(f"{node.memory_mib:,} MiB" for node in nodes)
             alike.setdefault((size, what, memory), []).append(host.name)
         for (size, what, memory), names in alike.items():
             each = " each" if len(names) > 1 else ""
             rows.append((topology.name, f"{_names(names)} ({size})", what + each, memory))
         watched = topology.existing.watched if topology.existing else ()
-        rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
+        rows += [
+            (topology.name, f"{h.name} ({counted(h.cores, 'core')})", "watched", "")
+            for h in watched
+        ]
     return rows_table(("topology", "host", "nodes", "memory of nodes"), rows)
 
 

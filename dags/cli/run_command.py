@@ -167,7 +167,7 @@ def _run(
     fit_s, earlier = budget or study.fit_s, Earlier(study, runs)
 
     def fit() -> StudyFile:
-        within = fitted(spec, overrides, earlier, fit_s or 0.0)
+        within = fitted(spec, overrides, earlier, fit_s or 0.0, only=request.only)
         console.print(f"budget: {within.chosen}")
         return within.made.file
 

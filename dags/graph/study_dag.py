@@ -21,7 +21,7 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
-from density_study.cluster.model.plain import escaped
+from density_study.cluster.model.plain import counted, escaped
 from density_study.dags.notify.late import deadline
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
@@ -195,7 +195,8 @@ def _about(outline: Outline) -> str:
     )
     return (
         f"{escaped(outline.question) or f'The study {outline.study}.'}\n\n"
-        f"{outline.trials} trials on {len(outline.builds)} builds, about {duration(outline.estimate_s)}.\n\n"
+        f"{counted(outline.trials, 'trial')} on {counted(len(outline.builds), 'build')}, about "
+        f"{duration(outline.estimate_s)}.\n\n"
         f"| build | cluster | trials | about |\n|---|---|---|---|\n{rows}\n{OPERATING}"
     )
 

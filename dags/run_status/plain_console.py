@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -34,11 +35,10 @@ class PlainConsole(Console):
         super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:
-        try:
-            super().on_broken_pipe()
-        except SystemExit:
-            # a reader that has seen enough, like `head`, is no failure of the command
-            self.has_reader = False
+        """A reader that has seen enough, like `head`, does not fail the command. rich ends it, and closes
+        standard output even where standard error has lost its reader."""
+        self.has_reader, self.quiet = False, True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(plain(text), **options)  # before its width is measured

@@ -22,7 +22,7 @@ from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace
 from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.plan import Plan, chosen
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 from density_study.workloads.study.rules.duet import LEAST_TURNS
 
@@ -30,7 +30,7 @@ TWICE_THE_NOISE = 4
 """So many times the repetitions show the same effect at twice the noise."""
 MOST_NAMED = 5
 """A budget may leave out more; the study that it writes names all of it."""
-Planner = Callable[[Path, Mapping[str, object], Path], PlannedStudy]
+Planner = Callable[[Path, Mapping[str, object], Path, tuple[str, ...]], PlannedStudy]
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,19 @@ def fitted(
     earlier: Earlier,
     budget_s: float,
     plan_of: Planner = plan_study,
+    only: tuple[str, ...] = (),
 ) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
     within `budget_s`, of which a part is for its analysis. InputError if not even one question fits. Writes
     nothing. `earlier`: that of the study. `plan_of`: plans a study file with overrides, for runs in a
-    folder."""
+    folder. `only`: globs of the test cases to choose from."""
     runs, here, seen = earlier.runs, earlier.pace, earlier.noise
-    made = plan_of(spec, overrides, runs)
-    # else a slip would be a question that does not fit
-    check_names(made.study, made.plan, str(spec))
+    made = plan_of(spec, overrides, runs, only)
+    if only:  # a part of the test cases has a part of the questions
+        overrides = {**overrides, "leave_out": [*made.study.leave_out, *_unchosen(made)]}
+        made = plan_of(spec, overrides, runs, ())
+    else:  # else a slip would be a question that does not fit
+        check_names(made.study, made.plan, str(spec))
     asked = tuple(
         QuestionCells(one, needed(made.plan, one.cells))
         for one in questions_of(made.study, made.plan)
@@ -73,7 +77,7 @@ def fitted(
 
     def taken_s(design: Design) -> float:
         keys = {**overrides, **_keys(made, design), "repetitions": design.repetitions}
-        return here.of_steps(plan_of(spec, keys, runs).plan.steps)
+        return here.of_steps(plan_of(spec, keys, runs, ()).plan.steps)
 
     steps_s = budget_s - ANALYSIS_ESTIMATE_S
     for_steps_s = steps_s
@@ -90,7 +94,7 @@ def fitted(
             chosen = _words(design, asked, made)
             if reserve > planned:
                 chosen += f"; up to {reserve} repetitions if the first ones are noisier"
-            return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
+            return Fitted(plan_of(spec, keys, runs, ()), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
     least_s = budget.least_s(asked, costs, here.build_s, vary)
     least = budget.best_design(asked, costs, here.build_s, vary, least_s + 1)
@@ -159,6 +163,11 @@ def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
         "leave_out": [*made.study.leave_out, *_left_out(made.plan, design)],
         "workloads": list(_workloads(made, design.share)),
     }
+
+
+def _unchosen(made: PlannedStudy) -> Iterator[str]:
+    every = made.study.test_cases()
+    yield from (f"*/{one.id}" for one in every if one not in chosen(every, made.plan.only))
 
 
 def _left_out(plan: Plan, design: Design) -> Iterator[str]:

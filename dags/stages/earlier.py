@@ -72,7 +72,7 @@ class Earlier:
         yield tuple(summaries(others[:WINDOW])), " of other studies here"
 
     def _is_here(self, root: Path) -> bool:
-        """Whether the run has the study's noise: its hosts, and duets or none; not if nobody knows."""
+        """Whether the run has the study's noise; not if nobody knows."""
         with suppress(StudyError, OSError, ValueError):
             study = study_of(root)
             hosts = (study.provider, study.hosts) == (self.study.provider, self.study.hosts)
@@ -80,8 +80,10 @@ class Earlier:
         return False
 
     def _is_as_noisy(self, study: Study) -> bool:
-        """Whether both or neither are duets, whose variants share what disturbs their hosts."""
-        return (study.duet is None) == (self.study.duet is None)
+        """Whether both or neither are duets, whose variants share what disturbs their hosts, and on quiet
+        hosts."""
+        own, its = ((one.duet is None, one.quiet) for one in (self.study, study))
+        return own == its
 
     @cached_property
     def _alike(self) -> tuple[Run, ...]:

@@ -147,10 +147,12 @@ def _check_models(plan: Plan) -> None:
     raise InputError(f"{name}: {why}", "workloads", remedy)
 
 
-def planned(spec: Path, overrides: Mapping[str, object], folder: Path) -> PlannedStudy:
+def planned(
+    spec: Path, overrides: Mapping[str, object], folder: Path, only: tuple[str, ...] = ()
+) -> PlannedStudy:
     """The study in `spec` with the plan that is rehearsed."""
     file = read_study(spec, overrides)
-    return PlannedStudy(file, rehearsed_plan(file, folder))
+    return PlannedStudy(file, rehearsed_plan(file, folder, only))
 
 
 def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehearsal:

@@ -32,6 +32,7 @@ from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import find_java
 from density_study.cluster.state import shell
 from density_study.cluster.state.limits import check_limits
+from density_study.cluster.state.plain_file import why_unread
 from density_study.cluster.state.scratch import SPARK, allows_programs, scratch
 from density_study.workloads.tables.storage import file_sizes
 
@@ -258,10 +259,10 @@ def cause_of(error: Exception) -> str:
     """The cause of an error, in one line. For an error in Spark, this is the innermost error of the Python
     task or of the JVM. The full error is the StudyError's __cause__, and in the log."""
     if isinstance(error, OSError):
-        return error.strerror or str(error)
+        return why_unread(error)
     lines = [line.strip() for line in str(getattr(error, "java_exception", error)).splitlines()]
     errors = [line for line in lines if _ERROR.match(line)]
-    return errors[-1] if errors else lines[0]
+    return (errors[-1:] or lines or ["no reason given"])[0]
 
 
 def _no_jvm(stderr: IO[bytes]) -> StudyError:

@@ -47,6 +47,8 @@ MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
 EXPORTED = ("exported",)
 # Devices that watch daemons which the study has started: their JVMs, threads and logs.
 WATCHING = ("gc", "profile", "jfr", "stalls", "slowlog")
+# Of these, what makes JVMs record themselves, which costs them time. The others only look.
+RECORDING = ("profile", "jfr")
 # Telemetry devices by their names in `monitor.also`, where the default ones change nothing: see devices.toml
 # and daemons/.
 DEVICES = (*(name for name in devices() if name not in ("canary", *EXPORTED)), *WATCHING)

@@ -10,6 +10,7 @@ from pydantic import Field
 from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.hardware import hardware_of
 from density_study.workloads.base.test_case import JobTestCase
@@ -45,7 +46,7 @@ class SparkSqlTestCase(JobTestCase):
 
     @property
     def size_label(self) -> str:
-        return f"{self.size_mib} MiB in {self.files} files"
+        return f"{self.size_mib} MiB in {counted(self.files, 'file')}"
 
     @property
     def sort_key(self) -> tuple[float, ...]:

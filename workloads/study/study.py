@@ -8,16 +8,19 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from density_study.cluster.model.secrets import has_login
 from density_study.workloads.base.checked import FaultyKeyError, is_recorded, leaves, no_duplicates
+from density_study.workloads.monitors import MONITORS
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
 from density_study.workloads.study.memory_sizes import sized_by_memory
 from density_study.workloads.study.providers.registry import check_provider, filled, rules_of
+from density_study.workloads.study.rules.duet import KEY as DUET
 from density_study.workloads.study.rules.duet import check_duet
 from density_study.workloads.study.rules.stores import check_stores
 
 MAX_TOPOLOGIES = 100
 MAX_TEST_CASES = 500
+PERIOD, ALSO = "monitor.period", "monitor.also"
 _NOT_IN_IDS = (
     "; file_size is not part of a test case's id: change `files`, or write a separate study"
 )
@@ -73,6 +76,14 @@ class Study(StudyKeys):
         for factor in factors().values():
             factor.check(self)
         return self
+
+    @property
+    def knobs(self) -> dict[str, str | float]:
+        """What it sets for the trials of all its test cases, by key."""
+        turns = {} if self.duet is None else {DUET: self.duet}
+        also = ", ".join(sorted(set(self.monitor.also) - MONITORS.keys())) or "none"
+        quiet = "yes" if self.quiet else "no"
+        return {"quiet": quiet, PERIOD: self.monitor.period, ALSO: also, **turns}
 
     def _check_roles(self) -> None:
         for role in ("master", "worker", "client"):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from density_study.cluster.model.host import MIB
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.hardware import hardware_of
 from density_study.workloads.base.test_case import JobTestCase
@@ -47,7 +48,7 @@ class TeraSortTestCase(JobTestCase):
 
     @property
     def size_label(self) -> str:
-        return f"{self.size_mib} MiB in {self.files} files"
+        return f"{self.size_mib} MiB in {counted(self.files, 'file')}"
 
     @property
     def sort_key(self) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.testdfsio.modes import DfsioMode
@@ -48,7 +49,7 @@ class ImportedDfsio(TestCase):
     @property
     def size_label(self) -> str:
         size = f"{self.file_size_mib} MiB" if self.file_size_mib else "unknown size"
-        return f"{self.files} files of {size}" if self.files else f"files of {size}"
+        return f"{counted(self.files, 'file')} of {size}" if self.files else f"files of {size}"
 
     @property
     def sort_key(self) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Topology
 from density_study.workloads.base.hardware import hardware_of
 from density_study.workloads.base.test_case import JOB_LIMIT_IN_ESTIMATES, JobTestCase, TestCase
@@ -107,7 +108,7 @@ class DfsioTestCase(JobTestCase):
 
     @property
     def size_label(self) -> str:
-        return f"{self.files} files of {self.file_size_mib} MiB"
+        return f"{counted(self.files, 'file')} of {self.file_size_mib} MiB"
 
     @property
     def sort_key(self) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.mixes import MIXES, MixFacts, is_load
@@ -58,8 +59,8 @@ class ImportedYcsb(TestCase):
 
     @property
     def size_label(self) -> str:
-        records = f"{self.records:,} records" if self.records else "unknown number of records"
-        threads = f"{self.threads} threads" if self.threads else "unknown number of threads"
+        records = counted(self.records, "record") if self.records else "unknown number of records"
+        threads = counted(self.threads, "thread") if self.threads else "unknown number of threads"
         size = f"{records}, {threads}"
         if self.clients > 1:
             size += f" in each of {self.clients} clients"

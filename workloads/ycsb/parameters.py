@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from density_study.cluster.model.plain import counted
 from density_study.cluster.model.store import stores
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Search
@@ -179,16 +180,19 @@ class YcsbParameters(TestCase):
     @property
     def size_label(self) -> str:
         """'1,000 records, 8 threads in 2 clients, at 80 % of saturation'."""
-        rows = f"{self.records:,} records"
+        rows = counted(self.records, "record")
         if self.row.name:
             rows += f" of {self.row.fields} x {self.row.lengths} B"
         if self.insert_order != "hashed":
             rows += f" in {self.insert_order} keys"
         if self.variants is not None:
-            rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
+            samples, sites = self.variants.samples, self.variants.sites
+            rows = f"{counted(samples, 'sample')} at {counted(sites, 'site')}"
         by_store = [one for one in self.threads_by_store if one.threads]
-        on = [f"{one.threads} threads on {stores()[one.store].title}" for one in by_store]
-        size = f"{rows}, {' and '.join(on) or f'{self.own_threads} threads'}"
+        on = [
+            f"{counted(one.threads, 'thread')} on {stores()[one.store].title}" for one in by_store
+        ]
+        size = f"{rows}, {' and '.join(on) or counted(self.own_threads, 'thread')}"
         if self.clients > 1:
             size += f" in {self.clients} clients"
         if self.search is not None:

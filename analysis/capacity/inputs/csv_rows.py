@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 
 _log = logging.getLogger(__name__)
 DELIMITERS = (",", ";", "\t")
@@ -44,8 +45,8 @@ def csv_rows(
             is_last = not text.endswith(("\n", "\r")) and reader.line_num > text.count("\n")
             if is_last and len(cells) < len(names):
                 raise InputError(
-                    f"the line is cut off: it has {len(cells)} cells, the header {len(names)}, and no line "
-                    "end closes it.",
+                    f"the line is cut off: it has {counted(len(cells), 'cell')}, the header {len(names)}, "
+                    "and no line end closes it.",
                     place,
                     "copy the file again; if the line is whole, append a line end.",
                 )
@@ -112,7 +113,7 @@ def _header(cells: Sequence[str], place: str, needed: Sequence[str]) -> list[str
 def _row(cells: Sequence[str], names: Sequence[str], place: str) -> Row:
     if any(cell.strip() for cell in cells[len(names) :]):
         raise InputError(
-            f"the line has {len(cells)} cells, but the header has {len(names)}.",
+            f"the line has {counted(len(cells), 'cell')}, but the header has {len(names)}.",
             place,
             "write numbers without separators of thousands, and text with commas in quotes.",
         )

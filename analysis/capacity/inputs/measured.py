@@ -17,6 +17,7 @@ import numpy as np
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
 from density_study.analysis.capacity.inputs.ranged import FEW, MARGIN, QUANTILES
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.workloads import tables
 from density_study.workloads.pipeline.machine.files import ALIGN, COHORT, JOINT, LOAD, SORT, STAGES
 from density_study.workloads.pipeline.machine.stages import SORT_MIB
@@ -151,7 +152,7 @@ def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
     seen = seen.join(stored.rename("variants"), on=["trial", "client"])
     largest = _largest(seen)
     source = (
-        f"{run_root.name}: {len(largest)} loads of {largest['variants'].median():,.0f} variants; "
+        f"{run_root.name}: {counted(len(largest), 'load')} of {largest['variants'].median():,.0f} variants; "
         f"{UPPER_BOUND}"
     )
     core_hours = largest["core_s"] / largest["variants"] / 3600.0
@@ -178,7 +179,7 @@ def _largest(seen: pd.DataFrame) -> pd.DataFrame:
 def _words(largest: pd.DataFrame) -> str:
     first = largest.iloc[0]
     size = f"{first['bases'] / 1e6:g} Mb at {first['coverage']:g}x"
-    return f"{len(largest)} tasks on genomes of {size}"
+    return f"{counted(len(largest), 'task')} on genomes of {size}"
 
 
 def _core_hours(

@@ -20,6 +20,7 @@ from density_study.analysis.capacity.sizing.candidate import SURE
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, misfit, query_fit
 from density_study.analysis.capacity.sizing.supply import measured_supply
 from density_study.analysis.capacity.sizing.transfer import latency_speed, transfer
+from density_study.cluster.model.plain import counted
 
 # A store reads and writes at random, like the scans of HBase: its rate carries over as theirs does.
 AT_RANDOM: Resource = "hbase_scan"
@@ -72,7 +73,8 @@ class Options:
     def _option(self, host: HostType, density: int, surface: Surface, speed: Floats) -> Option:
         load, measured_on = self.load, self.catalogue.measured_on
         if density > host.cores:
-            raise NotMeasuredError(f"{host.name}: {host.cores} cores are fewer than {density} VMs")
+            few = f"{host.name} has {counted(host.cores, 'core')} for {density} VMs"
+            raise NotMeasuredError(f"{few}, less than one each")
         supply = measured_supply(surface, density, load.seed, load.draws)
         carried = transfer(AT_RANDOM, surface.disk_type, host, speed, measured_on)
         option = Option(

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.analysis.capacity.plan.plan import Curve, Evidence, Quantiles, spread
-from density_study.cluster.model.plain import capitalised
+from density_study.cluster.model.plain import capitalised, counted
 from density_study.workloads.base.values import Frozen
 
 
@@ -79,9 +79,9 @@ def operations_sentence(plan: OperationsPlan) -> str:
     kept = f" with {' and '.join(plan.slos)}" if plan.slos else ""
     failed = "one host failed in each cluster" if plan.clusters > 1 else "one host failed"
     text = (
-        f"{label}{plan.hosts} hosts of type {plan.host_type}{divided}, {vms}, on {plan.disk_type}, carry "
-        f"{plan.ops_s:,.0f} operations/s of {plan.group}{kept}{cost}, with a probability of "
-        f"{plan.probability:.0%} with {failed}. The first limit is {plan.bottleneck}."
+        f"{label}{counted(plan.hosts, 'host')} of type {plan.host_type}{divided}, {vms}, on "
+        f"{plan.disk_type}, carry {plan.ops_s:,.0f} operations/s of {plan.group}{kept}{cost}, with a "
+        f"probability of {plan.probability:.0%} with {failed}. The first limit is {plan.bottleneck}."
     )
     change = next((one for one in plan.changes if _differs(one, plan)), None)
     return text if change is None else f"{text} {capitalised(changed_words(change, plan))}."
@@ -97,7 +97,7 @@ def changed_words(one: Changed, plan: OperationsPlan) -> str:
     if plan.stands:
         found = "none" if one.ops_s is None else f"{one.ops_s:,.0f} operations/s"
         return f"{one.change}: {found} instead of {plan.ops_s:,.0f}"
-    found = "no measured size" if one.hosts is None else f"{one.hosts} hosts"
+    found = "no measured size" if one.hosts is None else counted(one.hosts, "host")
     return f"{one.change}: {found} instead of {plan.hosts}"
 
 

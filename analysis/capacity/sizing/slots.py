@@ -14,6 +14,7 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.catalogue import HostType
 from density_study.analysis.capacity.inputs.profile import Stage
 from density_study.analysis.capacity.sizing.demand import HOUR_S, Demand
+from density_study.cluster.model.plain import counted
 
 MORE_MEMORY = "use fewer VMs per host, or hosts with more memory"
 SURE = 0.9  # a stage must fit into a VM in at least this share of draws
@@ -46,7 +47,7 @@ class Slots:
         """Why this density is impossible and what to do about it, or None."""
         name = f"{self.vms_per_host} VMs per host on {self.host.name}"
         if self.vm_cores < 1:
-            return f"{name}: {self.host.cores} cores are less than one per VM", None
+            return f"{name}: {counted(self.host.cores, 'core')}, less than one per VM", None
         if float((self.vm_ram_gib > 0).mean()) < SURE:
             has = f"a VM's {self.host.ram_gib / self.vms:.0f} GiB"
             return f"{name}: the daemons alone need more than {has}", MORE_MEMORY

@@ -28,6 +28,7 @@ from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Task, Trace, core_s
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 
 SIZES, SAMPLES = 3, 4  # at least, for a function
 FARTHEST = 1.5  # over the largest size measured
@@ -105,8 +106,8 @@ def laws(trace: Trace, sizes_gib: Mapping[str, float]) -> tuple[list[Law], list[
         samples = list(_samples(tasks, sizes_gib))
         if len(samples) < SAMPLES or len({size for size, _, _ in samples}) < SIZES:
             excuses.append(
-                f"{process}: {len(samples)} samples of known size; a function needs {SAMPLES} samples of "
-                f"{SIZES} sizes"
+                f"{process}: {counted(len(samples), 'sample')} of known size; a function needs {SAMPLES} "
+                f"samples of {SIZES} sizes"
             )
             continue
         for quantity, place, factor in ((WORK, 1, 1 / 3600), (MEMORY, 2, 1 / 1024)):

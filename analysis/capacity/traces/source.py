@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import counted
 from density_study.cluster.state.plain_file import why_unread
 from density_study.workloads.base.parsing import BOM
 from density_study.workloads.imports.foreign import HEAD_BYTES
@@ -144,7 +145,7 @@ class Source:
     def _row(self, names: Sequence[str], cells: Sequence[str], line: int) -> Row:
         if len(cells) != len(names):
             self.refuse(
-                f"the line has {len(cells)} cells, and the header has {len(names)}.",
+                f"the line has {counted(len(cells), 'cell')}, and the header has {len(names)}.",
                 "give the file as it was written.",
                 line,
             )

@@ -27,6 +27,7 @@ from density_study.analysis.report.charts.palette import SERIES, Style
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.series import TrialSeries
 from density_study.analysis.summary.summary import Metric, TestCaseSummary, TrialSummary
+from density_study.cluster.model.plain import counted
 from density_study.workloads.base.evidence import SUSTAINED
 
 HEIGHT_PX = 168
@@ -59,7 +60,7 @@ def figure(view: View) -> Figure | None:
         panels=tuple(drawn),
         legend=legend({**RATES, **{f"p99 of {name}": style for name, style in operations.items()}}),
         table=table(view),
-        notes=(f"{left_out} more test cases are in the table.",) if left_out > 0 else (),
+        notes=(f"In the table: {counted(left_out, 'more test case')}.",) if left_out > 0 else (),
         layout="twos",
     )
 

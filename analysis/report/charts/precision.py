@@ -22,6 +22,7 @@ from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import MUTED, SERIES, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import Look, Precision
+from density_study.cluster.model.plain import counted
 
 HEIGHT_PX = 168
 MOST_PANELS = 12
@@ -49,7 +50,7 @@ def figure(view: View) -> Figure | None:
         panels=tuple(_panel(name, paths[name], words) for name in drawn[:MOST_PANELS]),
         legend=legend(_styles(words)),
         table=table(precision),
-        notes=(f"{left_out} comparisons that needed fewer repetitions are in the table.",)
+        notes=(f"In the table: {counted(left_out, 'comparison')} with fewer repetitions.",)
         if left_out > 0
         else (),
         layout="threes",

@@ -8,6 +8,7 @@ from density_study.analysis.report.charts.figure import DataTable, columns
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.summary import ProbeSummary, SearchSummary
+from density_study.cluster.model.plain import counted
 
 NONE = "none"
 
@@ -60,7 +61,7 @@ def probes_table(view: View) -> DataTable:
 def _load(search: SearchSummary, load: float | None) -> str:
     if load is None:
         return NONE
-    return quantity(load, "ops/s") if search.unit == "ops/s" else f"{load:,.0f} threads"
+    return quantity(load, "ops/s") if search.unit == "ops/s" else counted(round(load), "thread")
 
 
 def _measured(probe: ProbeSummary) -> Iterator[str]:

@@ -20,6 +20,7 @@ from density_study.analysis.report.charts.palette import styles
 from density_study.analysis.report.charts.sections import latency_words
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric, unknown_first
+from density_study.cluster.model.plain import counted
 
 MIXED = "read45-insert55"
 MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}
@@ -124,7 +125,7 @@ def _by_threads(
         mark="curve",
         x=lambda o: o.test_case.count("threads") or 0,
         series=lambda o: _words(view, o),
-        tip=lambda o: f"{_words(view, o)}, {o.test_case.count('threads')} threads",
+        tip=lambda o: f"{_words(view, o)}, {counted(o.test_case.count('threads') or 0, 'thread')}",
         axis="threads",
         styles=styles([view.density_in_words(density) for density in densities]),
         log=log,

@@ -195,8 +195,9 @@ window.drillDown = (load, draw) => {
   function panel(chart, id, trial, axis) {
     const values = chart.rows.map((row) => row.value).filter((value) => value != null);
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => digits.format(value));
-    const label = `${[chart.title, chart.subtitle].filter(Boolean).join(", ")}, trial ${trial.trial}: ${values.length} values from `
-      + `${low} to ${high}. The numbers are in the table below.`;
+    const amount = values.length === 1 ? `1 value, ${low}` : `${values.length} values from ${low} to ${high}`;
+    const label = `${[chart.title, chart.subtitle].filter(Boolean).join(", ")}, trial ${trial.trial}: ${amount}. `
+      + "The numbers are in the table below.";
     const named = chart.series ?? [];
     const legend = (named.length === 1 && named[0][0] === chart.subtitle ? [] : named).map(([words, key]) =>
       element("li", {}, symbol(chart.shape, key), ` ${words}`));

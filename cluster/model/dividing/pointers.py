@@ -30,7 +30,8 @@ def on_one_side(topologies: Sequence[Topology]) -> tuple[Topology, ...]:
     percent = min(_percent(one) for one in own)
     shared = [_with_sizing(one, regionserver_percent=percent) for one in topologies]
     smallest_mib = min(mib for one in shared for mib in regionserver_heaps_mib(one).values())
-    region_mib = max(_LEAST_REGION_MIB, 1 << (smallest_mib // _LEAST_REGIONS).bit_length() - 1)
+    whole_mib = max(_LEAST_REGION_MIB, smallest_mib // _LEAST_REGIONS)
+    region_mib = 1 << whole_mib.bit_length() - 1
     return tuple(
         _with_sizing(one, g1_region_mib=min(one.variant.sizing.g1_region_mib, region_mib))
         for one in shared

@@ -18,6 +18,7 @@ from density_study.cluster.providers.existing.web import (
     url_of,
     user_of,
 )
+from density_study.cluster.state.plain_file import why_unread
 
 LEAST_NAMES = 100
 """Files and folders of the smallest study: a job's staging files, its history, and its files."""
@@ -136,7 +137,7 @@ class HdfsFolder:
             return session_of(self.access).request(method, url, timeout=TIMEOUT_S, **given)
         except requests.RequestException as error:
             raise StudyError(
-                f"WebHDFS does not answer: {error}.",
+                f"WebHDFS does not answer: {why_unread(error)}.",
                 f"HDFS {self.path}",
                 "check that WebHDFS is enabled, and that this machine reaches NameNodes and DataNodes.",
             ) from error

@@ -129,7 +129,7 @@ def _result(server: Prometheus, kind: str, query: str, at_s: float | None = None
         )
     except (requests.RequestException, OSError) as error:
         raise StudyError(
-            f"Prometheus does not answer: {_shortened(str(error))}.",
+            f"Prometheus does not answer: {why_unread(error)}.",
             server.url,
             "check existing.prometheus.url, and that it can be reached; existing.prometheus.ca_file names "
             "the authorities of its certificate.",

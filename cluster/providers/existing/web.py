@@ -72,7 +72,7 @@ def get_json(
         return answer.json()
     except (requests.RequestException, ValueError) as error:
         raise StudyError(
-            f"no answer to {path}: {error}.",
+            f"no answer to {path}: {why_unread(error)}.",
             address,
             "check the address, and that it can be reached.",
         ) from error

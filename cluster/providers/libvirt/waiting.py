@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn
 
 from density_study.cluster.model.errors import BringUpError, HostLostError, StudyError
 from density_study.cluster.providers.libvirt.guests import Guest
 from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.ssh.channel import on_all
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.state.events import Accel
 
@@ -23,17 +23,15 @@ def await_guests(
 ) -> dict[str, float]:
     """Seconds until each answered. `accelerations`: by libvirt's URI.
 
-    BringUpError with the end of its console output for a guest that ended or is late.
+    BringUpError with the end of its console output for each guest that ended or is late.
     """
     began = time.monotonic()
 
-    def seconds_until_up(guest: Guest) -> float:
+    def seconds_until_up(_: str, guest: Guest) -> float:
         deadline = began + BOOT_LIMIT_S[accelerations[guest.vms.uri]]
         return _await(transport, guest, deadline, began)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
-        seconds = pool.map(seconds_until_up, guests)
-        return {guest.node.name: s for guest, s in zip(guests, seconds, strict=True)}
+    return on_all({guest.node.name: guest for guest in guests}, seconds_until_up)
 
 
 def _await(transport: SshTransport, guest: Guest, deadline: float, began: float) -> float:

@@ -176,4 +176,7 @@ def failure(error: Exception) -> dict[str, Any]:
         return {"error": "FileNotFoundError", "what": str(error.filename)}
     if isinstance(error, TimeoutError):
         return {"error": "TimeoutError", "what": str(error)}
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if error.filename else ""
+        return {"error": "other", "what": f"{error.strerror}{place}"}
     return {"error": "other", "what": f"{type(error).__name__}: {error}"}

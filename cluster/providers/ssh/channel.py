@@ -216,6 +216,8 @@ def raise_failure(answer: Failure, host: str, verb: str = "") -> None:
         raise FileNotFoundError(2, "no such file", f"{host}:{what}")
     if (verb, kind) == ("wait", "TimeoutError"):
         raise TimeoutError(what)
+    if kind == "FileNotFoundError":
+        what = f"{what} does not exist"
     raise StudyError(f"{what}.", host, "read the host's own logs, and try again.")
 
 

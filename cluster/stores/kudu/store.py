@@ -103,7 +103,7 @@ def kudu_answer(fetch: Fetch, page: str, address: str) -> Seen:
         found = {at for one in (*known["masters"], *live) for at in one["rpc_addrs"]}
     except (OSError, http.client.HTTPException) as error:
         # Until the master has opened its catalog, it redirects to a page for people.
-        return Seen(False, f"no answer from {url}: {error}")
+        return Seen(False, f"no answer from {url}: {why_unread(error)}")
     except (LookupError, TypeError, ValueError) as error:
         return Seen(False, f"servers not known yet at {url}: {why_unread(error)}")
     return Seen(address in found, f"the master knows {', '.join(sorted(found)) or 'no server'}")

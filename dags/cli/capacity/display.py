@@ -17,6 +17,7 @@ from density_study.analysis.capacity.curves.explain import Explanation
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.point import Variant
+from density_study.cluster.model.plain import counted
 from density_study.dags.cli.layout import titled
 
 SHOWN_MISSES = 10
@@ -28,7 +29,7 @@ SHOWN_EXCUSES = 12
 def model_page(model: Model) -> Iterator[RenderableType]:
     """The fitted curves with their domains and errors, and the reasons why others were not fitted."""
     sources = ", ".join(model.sources) or "no file"
-    yield Text(f"{len(model.points)} points from {sources}")
+    yield Text(f"{counted(len(model.points), 'point')} from {sources}")
     if model.scaling:
         header = (
             "group",
@@ -107,7 +108,7 @@ def check_page(
         (goal.name, goal.value, goal.goal, Text(goal.outcome, style=styles[goal.outcome]))
         for goal in goals
     )
-    title = f"hold-out by {mode}: {len(misses)} cells"
+    title = f"hold-out by {mode}: {counted(len(misses), 'cell')}"
     yield titled(title, ("goal", "measured", "goal value", "outcome"), outcomes)
     yield titled("by group", ("group", "disk type", "VMs/host", "cells", "error, median", "largest",
                               "1/n, median", "covered"), _group_rows(misses))  # fmt: skip
@@ -159,10 +160,10 @@ def _levels(misses: Sequence[LoadMiss]) -> RenderableType:
         rows.append((one.group, one.disk_type, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
                      str(one.repetitions), name, *values, miss))  # fmt: skip
     left = len(judged) - SHOWN_LEVELS
-    more = f"; {left} more are not shown" if left > 0 else ""
+    more = f"; {left} of them not shown" if left > 0 else ""
     header = ("group", "disk type", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
               "predicted", "miss")  # fmt: skip
-    return titled(f"under load: {len(judged)} levels{more}", header, rows)
+    return titled(f"under load: {counted(len(judged), 'level')}{more}", header, rows)
 
 
 def explanation_page(found: Explanation) -> RenderableType:

@@ -12,6 +12,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import USER
+from density_study.cluster.model.plain import counted
 from density_study.dags.cli.arguments import Budget, examples, option
 from density_study.dags.cli.console import out
 
@@ -133,7 +134,8 @@ def init(
         planned = plan_study(output).plan
         minutes = round(planned.estimate_s / 60)
         out.print(
-            f"plan     {len(planned.builds)} builds, {len(planned.trials)} trials, about {minutes} min"
+            f"plan     {counted(len(planned.builds), 'build')}, {counted(len(planned.trials), 'trial')}, "
+            f"about {minutes} min"
         )
     out.print(
         f"next     study doctor {quote(str(output))}\nthen     study run {quote(str(output))}"

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from density_study.dags.cli.arguments import examples, option
+from density_study.dags.cli.console import print_text
 
 EXAMPLES = examples(
     "study sudo-rules --user study > sudo-rules.sh",
@@ -37,4 +38,4 @@ def sudo_rules(
 
     chosen = {CUTS: cut, NETWORKS: network, QUIET: quiet_host}
     programs = (UNITS, *(program for program, wanted in chosen.items() if wanted))
-    typer.echo(script(user or getpass.getuser(), programs), nl=False)
+    print_text(script(user or getpass.getuser(), programs))

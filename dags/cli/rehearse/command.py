@@ -94,7 +94,9 @@ def rehearse(
     overrides = parse_overrides(sets or [])
     file = read_study(spec, overrides)
     if fit_s := budget or file.study.fit_s:
-        within = fitted(spec, overrides, Earlier(file.study, runs), fit_s, planned)
+        within = fitted(
+            spec, overrides, Earlier(file.study, runs), fit_s, planned, tuple(only or ())
+        )
         file = within.made.file
         progress(err).print(f"budget: {within.chosen}")
     seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))

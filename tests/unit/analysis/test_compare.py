@@ -301,25 +301,48 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [({}, {"duet": 4.0}), ({"duet": 4.0}, {}), ({"duet": 4.0}, {"duet": 8.0})]
-)
-def test_runs_in_other_turns_are_no_basis(
-    before: dict[str, float], after: dict[str, float]
+    ("before", "after"),
+    [({}, {"duet": 4.0}), ({"duet": 4.0}, {}), ({"duet": 4.0}, {"duet": 8.0}),
+     ({"quiet": "no"}, {"quiet": "yes"}),
+     ({"monitor.also": "gc"}, {"monitor.also": "gc, jfr"}),
+     ({"monitor.also": "jfr, profile"}, {"monitor.also": "jfr"})],
+)  # fmt: skip
+def test_runs_measured_in_another_way_are_no_basis(
+    before: dict[str, float | str], after: dict[str, float | str]
 ) -> None:
-    """Each variant of a duet has half of a host, and rests meanwhile."""
+    """Each variant of a duet has half of a host, and rests meanwhile; JVMs take time to record themselves."""
 
-    def run(number: int, knobs: dict[str, float]) -> Summary:
+    def run(number: int, knobs: dict[str, float | str]) -> Summary:
         ops_s = 100.0 if knobs == before else 50.0
         (entry, *_) = nightly(number, ops_s=ops_s).test_cases
         return nightly(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
 
     old = [run(number, before) for number in range(1, 11)]
     changed = compare(old[-5:], run(11, after), 0.05, old)
-    assert changed.changes == () and "(duet " in changed.not_compared[0]
+    assert changed.changes == () and f"({[*after, *before][0]} " in changed.not_compared[0]
     new = [run(number, after) for number in range(11, 15)]
     gone_on = compare([*old[-1:], *new], run(15, after), 0.05, [*old, *new])
     assert {change.outcome for change in gone_on.changes} == {"within tolerance"}
     assert gone_on.change_points == ()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_other_sampling_is_named_and_remains_a_basis(known: bool) -> None:
+    """Whoever adds a monitor wants to know why the newest run is slower. An earlier version kept no word of
+    its monitors, which is no difference."""
+
+    def run(number: int, knobs: dict[str, float | str]) -> Summary:
+        (entry, *_) = nightly(number, ops_s=50.0 if number == 11 else 100.0).test_cases
+        return nightly(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+
+    knobs: dict[str, float | str] = {"monitor.period": 1.0, "monitor.also": "none"}
+    old = [run(number, knobs if known else {}) for number in range(1, 11)]
+    changed = compare(
+        old[-5:], run(11, {"monitor.period": 5.0, "monitor.also": "gc, jmx"}), 0.05, old
+    )
+    assert len(changed.regressions) == 1 and changed.not_compared == ()
+    named = ("monitor.also: none -> gc, jmx", "monitor.period: 1 -> 5")
+    assert changed.declared_differences == (named if known else ())
 
 
 def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:

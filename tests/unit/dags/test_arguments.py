@@ -204,7 +204,10 @@ def test_a_key_may_be_set_to_nothing() -> None:
     assert "empty value" not in found.value.what
 
 
-def test_a_program_that_the_shell_runs_may_have_empty_arguments() -> None:
+def test_a_program_that_the_shell_runs_may_have_empty_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path))
     with pytest.raises(InputError, match="no cluster is kept"):
         CliRunner().invoke(main.app, ["shell", "--", "hdfs", ""], catch_exceptions=False)
 

@@ -160,6 +160,21 @@ def test_a_budget_names_what_it_left_out(tmp_path: Path) -> None:
     assert left.endswith("flash-file/*") and f"; left out: {left};" in words
 
 
+def test_a_budget_is_for_the_chosen_test_cases(tmp_path: Path) -> None:
+    """Both were fitted, and the study that was written ran both."""
+    spec, fitted = tmp_path / "some.yaml", tmp_path / "fitted.yaml"
+    text = study_path(Path("block-cache")).read_text()
+    spec.write_text(text.replace("mixes: [c]", "mixes: [c, b]"))
+    each = [
+        study("plan", str(spec), "--budget", "2 h", *only, "-o", str(fitted))
+        for only in ([], ["--only", "ycsb-c-*"])
+    ]
+    assert each[0] != each[1]
+    assert "*/ycsb-b-r400000-t8" in plan_study(fitted).study.leave_out
+    ran = {step.test_case.id for step in plan_study(fitted).plan.trials if step.test_case}
+    assert ran == {"ycsb-c-r400000-t8"}
+
+
 def test_a_budget_with_room_keeps_repetitions_for_a_noisy_start(tmp_path: Path) -> None:
     fitted = tmp_path / "fitted.yaml"
     text = study("plan", "block-cache", "--budget", "20 h", "-o", str(fitted))
@@ -412,20 +427,39 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
     assert ended.stdout.splitlines()[-1] == "heavy: []", ended.stderr
 
 
-@pytest.mark.parametrize("more", [[], ["--json"]])
-def test_a_reader_that_has_seen_enough_does_not_fail_a_command(spec: Path, more: list[str]) -> None:
+_FIT = "capacity fit --points points.csv -o model.json"
+
+
+@pytest.mark.parametrize(
+    "command", [_FIT, f"{_FIT} --json", "schema", "schema summary", "sudo-rules", "--version"]
+)
+def test_a_reader_that_has_seen_enough_does_not_fail_a_command(spec: Path, command: str) -> None:
     """`study capacity fit | head -1` exited with 1, though the model was written."""
     study("example", "points.csv", str(spec.parent / "points.csv"))
     reading, writing = os.pipe()
     os.close(reading)
-    command = ["capacity", "fit", "--points", "points.csv", "-o", "model.json", *more]
     ended = subprocess.run(
-        [sys.executable, "-m", "density_study.dags.cli.main", *command],
+        [sys.executable, "-m", "density_study.dags.cli.main", *command.split()],
         stdout=writing, stderr=subprocess.PIPE, text=True, cwd=spec.parent, check=False,
     )  # fmt: skip
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert (spec.parent / "model.json").is_file()
+    assert (spec.parent / "model.json").is_file() == command.startswith(_FIT)
+
+
+def test_a_lost_reader_of_messages_loses_no_result() -> None:
+    """`study run --json 2> >(head -1)` wrote no document, and would have ended with 0."""
+    code = (
+        "from density_study.dags.cli.console import err, print_json\n"
+        "err.print('a message')\nprint_json(['kept'])"
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writing, text=True, check=False
+    )
+    os.close(writing)
+    assert (ended.returncode, json.loads(ended.stdout)) == (0, ["kept"])
 
 
 def test_watch_ends_when_nobody_reads_it_any_more(spec: Path) -> None:

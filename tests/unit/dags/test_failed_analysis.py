@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def remedy(run: Run) -> str:
     [
         (ValueError("no metric 'power'\nis declared"), "ValueError: no metric 'power'"),
         (StudyError("no host is left.", "h1", "add one"), "h1: no host is left."),
+        (
+            OSError(errno.EACCES, "Permission denied", "/data/x"),
+            "/data/x: this user has no permission to do that.",
+        ),
+        (AssertionError(), "AssertionError: no reason given"),
     ],
 )
 def test_the_fault_of_a_stage_is_the_runs(
@@ -48,7 +54,7 @@ def test_the_fault_of_a_stage_is_the_runs(
         raise error
 
     monkeypatch.setattr(pipeline, "STAGES", {**pipeline.STAGES, "report": fail})
-    with pytest.raises(type(error)):
+    with pytest.raises((StudyError, type(error))):
         pipeline.run_stage("report", run.root)
     assert of_analysis(run) == [f"{BEGINS}: report: {named}; {remedy(run)}"]
 

@@ -40,7 +40,7 @@ def test_runs_are_listed_with_state_verdicts_headline_and_tags(tmp_path: Path) -
     compared = compare([nightly(1)], nightly(2, ops_s=80.0), 0.05, october())
     (second / "report" / "comparison.json").write_text(compared.model_dump_json())
     text = hub(tmp_path)
-    assert "2 runs of 1 study" in text
+    assert "<title>Results: 2 runs of 1 study</title>" in text
     shown = " ".join(cells(text, run_id(1)))
     assert "ok" in shown and "ticket=PERF-12" in shown and "not compared" in shown
     assert nightly(1).headline.split(":")[0] in shown
@@ -195,7 +195,7 @@ def test_runs_with_other_parameters_are_not_on_one_line() -> None:
     figure = trend([run(1, 60.0), run(2, 600.0), run(3, 600.0)], (), "trend")
     assert figure is not None
     assert [len(panel.rows) for panel in figure.panels] == [2, 3, 3]
-    assert figure.notes[0].startswith("1 more numbers are not drawn")
+    assert figure.notes[0].startswith("Not drawn: 1 more number, ")
     assert trend([run(1, 60.0)], (), "trend") is None, "one run has no trend"
 
 

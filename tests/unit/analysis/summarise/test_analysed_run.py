@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from density_study.analysis.summarise.analysed_run import AnalysedRun
-from density_study.analysis.summarise.summarise import turns_knob
+from density_study.analysis.summarise.summarise import knobs_of
 from density_study.cluster.state.own_runs import STUDY
 from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.study.study_file import parse_study
@@ -78,9 +78,19 @@ def test_the_variants_of_a_rehearsed_duet_ran_in_turns_as_well(tmp_path: Path) -
     alone = duet.replace("duet: 4 s\n", "")
     plans = {text: rehearsed_plan(parse_study(text, "d.yaml"), tmp_path) for text in (duet, alone)}
     in_turns: Any = SimpleNamespace(turns=object())
-    for text, found in ((duet, {"duet": 4.0}), (alone, {})):
+    usual = {"quiet": "no", "monitor.period": 1.0, "monitor.also": "none"}
+    for text, found in ((duet, {**usual, "duet": 4.0}), (alone, usual)):
         (tmp_path / STUDY).write_text(text)
-        assert turns_knob(tmp_path, plans[text], ()) == found
-    assert turns_knob(tmp_path, None, (in_turns,)) == {"duet": "of unknown length"}
+        assert knobs_of(tmp_path, plans[text], ()) == found
     (tmp_path / STUDY).unlink()
-    assert turns_knob(tmp_path, plans[duet], ()) == {"duet": "of unknown length"}
+    for plan, manifests in ((None, (in_turns,)), (plans[duet], ())):
+        assert knobs_of(tmp_path, plan, manifests) == {"duet": "of unknown length"}
+    assert knobs_of(tmp_path, plans[alone], ()) == {}
+
+
+def test_knobs_of_all_test_cases_are_what_changes_their_measurement() -> None:
+    text = DUET.replace(
+        "duet: 4 s\n", "quiet: yes\nmonitor: {period: 2 s, also: [jfr, disks, gc]}\n"
+    )
+    knobs = parse_study(text, "d.yaml").study.knobs
+    assert knobs == {"quiet": "yes", "monitor.period": 2.0, "monitor.also": "gc, jfr"}

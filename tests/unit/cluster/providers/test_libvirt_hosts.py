@@ -17,9 +17,9 @@ from density_study.cluster.machine import describe
 from density_study.cluster.machine.describe import describe_guest_host
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import NumaNode
-from density_study.cluster.model.errors import InputError, StudyError, faults_of
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError, faults_of
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.libvirt import host_checks, making, removal
+from density_study.cluster.providers.libvirt import host_checks, making, removal, waiting
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.guests import guests
 from density_study.cluster.providers.libvirt.host_checks import (
@@ -283,6 +283,26 @@ def test_guests_of_all_hosts_are_made_and_removed_at_once(
         f"host {NINE[0]} (unknown: it does not answer)",
         *(f"domain g on {uri}" for uri in NINE[1:]),
     )
+
+
+def test_every_guest_that_does_not_start_is_named(
+    topologies: list[Topology], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mender of one host would start again, and wait for the next."""
+    everyone = guests(SITE, topologies[-1])
+
+    def act(node: Any, _: str) -> None:
+        if node.name != everyone[0].node.name:
+            raise HostLostError("it is not there.", node.name, "wait.")
+
+    virsh = SimpleNamespace(uri="qemu:///system", run=lambda *words: words[0])  # not running
+    monkeypatch.setattr(waiting, "Virsh", lambda _: virsh)
+    kvm: Any = {one.vms.uri: "kvm" for one in everyone}
+    with pytest.raises(StudyError) as caught:
+        waiting.await_guests(SimpleNamespace(act=act), everyone, kvm)  # type: ignore[arg-type]
+    named = [one.what for one in faults_of(caught.value)]
+    assert named == [f"guest {one.node.name} ended while it booted." for one in everyone[1:]]
+    assert len(named) > 1
 
 
 def test_hosts_of_guests_are_asked_at_once(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -226,6 +227,13 @@ def test_errors_keep_their_fields_over_the_wire() -> None:
         StudyError, match="late"
     ):  # whoever asks for anything else does not expect it
         _raised(TimeoutError("late"), "start")
+    for number, words in (
+        (errno.ENOSPC, "No space left on device: /data/1/x."),
+        (errno.ENOENT, "/data/1/x does not exist."),
+    ):
+        with pytest.raises(StudyError) as told:
+            _raised(OSError(number, os.strerror(number), "/data/1/x"), "start")
+        assert (told.value.what, told.value.where) == (words, "host 'h1'")
 
 
 def _raised(error: Exception, verb: str) -> None:

@@ -83,6 +83,12 @@ def test_heaps_on_one_side_are_left_alone(
     assert on_one_side(found) == found
 
 
+def test_a_share_of_a_small_host_is_enough_for_a_heap() -> None:
+    """12 % of 1.2 GiB is less than a RegionServer comes up with."""
+    found = on_one_side(placed((1, 8), 250, 10))
+    assert min(mib for one in found for mib in regionserver_heaps_mib(one).values()) == 256
+
+
 def test_what_a_study_sets_is_left_alone() -> None:
     found = placed((1, 2), 64)
     zgc = Configuration(jvm={"regionserver": Jvm(collector="ZGC")})
@@ -90,6 +96,10 @@ def test_what_a_study_sets_is_left_alone() -> None:
         *all_with,
     )
     own = Configuration(jvm={"regionserver": Jvm(heap_mib=12 * GIB)})
+    tiny = Configuration(jvm={"regionserver": Jvm(heap_mib=256)})
+    *_, smallest = on_one_side([*found, with_variant(found[0], configuration=tiny)])
+    assert regionserver_heaps_mib(smallest)["h1"] == 256
+    assert smallest.variant.sizing.g1_region_mib == 8
     mixed = [found[0], with_variant(found[1], configuration=own)]
     assert on_one_side(mixed) == tuple(mixed)
     lower = replace(found[0].variant.sizing, regionserver_percent=50.0)

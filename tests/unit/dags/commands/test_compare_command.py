@@ -211,8 +211,9 @@ def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -
     hosts = [{"name": "there", "memory": "9 GiB", "roles": ["master", "worker", "client"]}]
     elsewhere = study(study="nightly", compare=compared, hosts=hosts)
     assert "assumed" in Earlier(elsewhere, runs).noise.source, "the noise is that of its hosts"
-    duet = study(study="nightly", compare=compared).model_copy(update={"duet": 4.0})
-    assert "assumed" in Earlier(duet, runs).noise.source, "and that of duets or of none"
+    for key, value in (("duet", 4.0), ("quiet", True)):
+        other = study(study="nightly", compare=compared).model_copy(update={key: value})
+        assert "assumed" in Earlier(other, runs).noise.source, f"and that of studies with {key}"
 
 
 def test_a_plan_reads_the_newest_summaries_and_each_once(

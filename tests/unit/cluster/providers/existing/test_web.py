@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import ssl
 import stat
 import subprocess
@@ -157,6 +158,30 @@ def test_certificates_are_checked(secure: str, store: Path, tmp_path: Path) -> N
     ca = str(store / "ca.pem")
     for access in (Access(ca_file=ca), kerberos(tmp_path, ca)):
         assert get_json(secure, "/jmx", access=access)["method"] == "GET"
+
+
+def test_no_word_of_pythons_libraries_is_in_an_error(address: str, secure: str) -> None:
+    """It was "HTTPConnectionPool(host='h', port=1): Max retries exceeded with url: /jmx (Caused by ..."."""
+    with socket.create_server(("localhost", 0)) as deaf:
+
+        def hang_up() -> None:
+            with deaf.accept()[0] as connection:
+                connection.recv(2**16)
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        for place, path, why in (
+            ("localhost:1", "/jmx", "Connection refused"),
+            (address, "/404", "HTTP 404"),
+            (
+                f"localhost:{deaf.getsockname()[1]}",
+                "/jmx",
+                "Remote end closed connection without response",
+            ),
+            (secure, "/jmx", "its certificate is not accepted: self-signed certificate"),
+        ):
+            with pytest.raises(StudyError) as caught:
+                get_json(place, path)
+            assert caught.value.what == f"no answer to {path}: {why}."
 
 
 def test_a_ticket_says_who_asks(tmp_path: Path) -> None:
