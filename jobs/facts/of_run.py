@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
-from uuid import uuid4
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from density_study.jobs.facts.of_trials import FACTS, facts_of_trials
+from density_study.jobs.facts.of_trials import FACTS, write_part
 from density_study.jobs.spark.run_tables import describe
 from density_study.workloads import tables
 from density_study.workloads.base.rows import Row
@@ -21,14 +20,12 @@ from density_study.workloads.monitors.facts.canary import apart
 from density_study.workloads.tables.storage import file_sizes, place
 from density_study.workloads.tables.store import (
     dataset,
-    ordered,
     read_arrow,
     replace,
     require,
     staging,
     table_path,
     take_parts,
-    write_parquet,
     write_rows,
 )
 from density_study.workloads.testdfsio.facts import access_spreads
@@ -73,7 +70,7 @@ def _parts(
     session: Session, run_root: Path, trials: Sequence[str], folder: str
 ) -> Sequence[dict[str, str]]:
     """In the order of trials, a Parquet file of each table's rows."""
-    task = partial(_part, str(run_root), folder)
+    task = partial(write_part, str(run_root), folder)
     size = sum(sum(file_sizes(table_path(run_root, table)).values()) for table in READ)
     if size < SMALL_BYTES:
         return [task(trials)]
@@ -86,17 +83,6 @@ def _parts(
     ]
     found: Sequence[dict[str, str]] = context.parallelize(groups, tasks).map(task).collect()
     return found
-
-
-def _part(run_root: str, folder: str, trials: Sequence[str]) -> dict[str, str]:
-    """Returns paths, not rows: those of all tasks would not fit in the memory of Spark's driver."""
-    attempt = f"{folder}/{uuid4().hex}"  # its own folder, because a task may run twice
-    place(attempt).mkdir(parents=True)
-    written = {}
-    for table, rows in facts_of_trials(run_root, trials).items():
-        written[table.name] = f"{attempt}/{table.name}.parquet"
-        write_parquet(ordered(table, rows), place(written[table.name]))
-    return written
 
 
 def _rows(part: Path) -> list[Row]:

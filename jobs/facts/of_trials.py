@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,9 +18,21 @@ from density_study.workloads.rows.trial_rows import Read, TrialRows
 from density_study.workloads.tables import TRIALS, Table
 from density_study.workloads.tables.arrow import arrow_schema, arrow_table
 from density_study.workloads.tables.storage import place
-from density_study.workloads.tables.store import dataset, require
+from density_study.workloads.tables.store import dataset, ordered, require, write_parquet
 
 FACTS = (tables.METRICS, tables.CHECKS, tables.TRIAL_RATE_SERIES, tables.STEADINESS)
+
+
+def write_part(run_root: str, folder: str, trials: Sequence[str]) -> dict[str, str]:
+    """A Parquet file of each table's rows, by the table's name. Paths and not rows: those of all tasks would
+    not fit in the memory of Spark's driver."""
+    attempt = f"{folder}/{uuid4().hex}"  # its own folder, because a task may run twice
+    place(attempt).mkdir(parents=True)
+    written = {}
+    for table, rows in facts_of_trials(run_root, trials).items():
+        written[table.name] = f"{attempt}/{table.name}.parquet"
+        write_parquet(ordered(table, rows), place(written[table.name]))
+    return written
 
 
 def facts_of_trials(run_root: str, trials: Sequence[str]) -> dict[Table, pa.Table]:

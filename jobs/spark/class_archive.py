@@ -7,13 +7,13 @@ to the exact Java and jars, and silently starts without it where they differ.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from density_study.cluster.stack.archive import ensure_archive
 from density_study.cluster.stack.java import find_java
+from density_study.cluster.state.plain_file import why_unread
 from density_study.jobs.spark.session import ARCHIVE
 
 QUERIES = "density_study.jobs.archived_queries"
@@ -25,12 +25,15 @@ def ensure_class_archive() -> str:
     """Make the archive, in some 15 s, unless there is one of this Java and these jars. Returns why there is
     none; empty if there is one."""
     java = find_java()
-    if not os.access(ARCHIVE.parent, os.W_OK):
-        return f"you may not write to {ARCHIVE.parent}."
     try:
         ensure_archive(ARCHIVE, f"{java.home} {java.version} {_jars()}", _make)
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"{error}."
+    except subprocess.TimeoutExpired:
+        return f"it was not made within {TIMEOUT_S:g} s."
+    except subprocess.CalledProcessError:
+        return "the program that makes it failed; what it printed is above."
+    except OSError as error:
+        place = f" ({ARCHIVE.parent})" if error.errno else ""
+        return f"{why_unread(error)}{place}."
     return ""
 
 
