@@ -51,6 +51,7 @@ final class CassandraSession {
             .withDuration(DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, ANSWER)
             .withDuration(DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT, ANSWER)
             .withDuration(DefaultDriverOption.METADATA_SCHEMA_REQUEST_TIMEOUT, ANSWER)
+            .withDuration(DefaultDriverOption.CONTROL_CONNECTION_AGREEMENT_TIMEOUT, ANSWER)
             // Closing waits for two seconds by default, in which nothing happens.
             .withDuration(DefaultDriverOption.NETTY_IO_SHUTDOWN_QUIET_PERIOD, Duration.ZERO)
             .withDuration(DefaultDriverOption.NETTY_ADMIN_SHUTDOWN_QUIET_PERIOD, Duration.ZERO)
