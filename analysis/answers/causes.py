@@ -36,7 +36,7 @@ class Limit(Frozen):
 
 
 def named_causes(summary: Summary) -> Iterator[NamedCause]:
-    """In the order of the trials, the likeliest cause of each first."""
+    """Yield the causes of slow seconds in the order of the trials, and within a trial the likeliest first."""
     verdicts = {trial.trial: trial.verdict for trial in summary.trials}
     for one in summary.causes:
         yield NamedCause(

@@ -37,7 +37,8 @@ class Answer(Frozen):
 
 
 def answers(findings: Iterable[Finding], about: str = "") -> Iterator[Answer]:
-    """For each finding. `about`: only those with all of these words, in any field and case."""
+    """Yield the findings as answers. `about`: only findings that contain all of these words, in any field and
+    case."""
     words = about.casefold().split()
     for finding in findings:
         answer = _answer(finding)

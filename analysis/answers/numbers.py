@@ -38,7 +38,8 @@ class Quoted(Frozen):
 
 
 def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[Quoted]:
-    """For test cases whose label or id contains `test_case`, metrics whose name contains `metric`."""
+    """Yield metrics with their verdicts. `test_case`: a part of the label or id of the test cases wanted,
+    `metric`: a part of the metric's name; an empty one means all."""
     for entry in summary.test_cases:
         if test_case.casefold() not in f"{entry.label} {entry.test_case}".casefold():
             continue

@@ -157,8 +157,8 @@ def seen_spread(summaries: Sequence[Summary]) -> float | None:
 
 
 def spread_within_repetitions(summaries: Sequence[Summary]) -> float | None:
-    """The same, without what a repetition has in common: the noise of a comparison that is paired by
-    repetition. None if no run has two repetitions of two topologies."""
+    """As `seen_spread`, without the variation that all topologies of a repetition share: the noise of a
+    comparison that is paired by repetition. None if no run has two repetitions of two topologies."""
     squares, freedom = 0.0, 0
     for summary in summaries:
         for _, variants in groupby(sorted(summary.test_cases, key=_test_case), key=_test_case):

@@ -15,8 +15,8 @@ WORKS = {"computing": "canary_compute", "memory": "canary_memory", "waking": "ca
 def machine_speeds(
     before: Sequence[TestCaseSummary], after: TestCaseSummary
 ) -> dict[str, float | None]:
-    """For each kind of work, the speed of the machines in `after` over the mean of `before`, a geometric mean
-    over the machines that all of them watched. None: no such machine."""
+    """How fast the machines of `after` are, as a ratio to the mean of `before`, by kind of work: the
+    geometric mean over the machines that were watched in all of them. None without such a machine."""
     return {work: _ratio(name, before, after) for work, name in WORKS.items()}
 
 

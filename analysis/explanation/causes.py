@@ -67,8 +67,11 @@ class Judged:
 def judged(
     series: Series, kind: Kind, value: Array, centre: Array, spread: Array
 ) -> Iterator[Judged]:
-    """Each sign that was sampled. value: a column per spell, window or trial, for each row of the series;
-    centre, spread: those of each row. NaN where one is not known."""
+    """Yield every sign that was sampled, with how far it lies beyond its limit.
+
+    value (rows, columns): what was measured, a column per spell, window or trial. centre, spread (rows,): the
+    usual value of each row of `series`, and its deviation. NaN: not known.
+    """
     for rule in rules().values():
         for sign in rule.signs:
             limit = getattr(sign, kind)
@@ -83,7 +86,7 @@ def judged(
 
 
 def strongest(signs: Iterable[Judged], columns: int) -> Mapping[Rule, Array]:
-    """For each rule its largest margin of all signs and places, in each column."""
+    """The largest margin of each rule over all its signs and places, (columns,)."""
     found: dict[Rule, Array] = {}
     for one in signs:
         most = one.margins.max(axis=0)
@@ -116,7 +119,8 @@ def held(
 
 
 def idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
-    """For each value whether its row has hardly any of its usual load. False where that is not known."""
+    """A mask like `value`: whether the row then had hardly any of its usual load. False where the load is not
+    known. `load`: name of the series that is the load of `rows`, or ""."""
     at = series.loads(rows, load) if load else np.full(len(rows), -1)
     found: Array = (at >= 0)[:, None] & (value[at] < IDLE * centre[at, None])
     return found

@@ -37,9 +37,10 @@ FEWEST_WINDOWS = 10  # of each trial
 def coincidences(
     here: Mapping[Rule, float], windows: Mapping[Rule, Array], tests: int = 1
 ) -> set[Rule]:
-    """For the rules that hold `here`, those of which chance is no worse an explanation. windows: margins of
-    each rule where nothing is slow. tests: among how many CHANCE is divided; with few windows, to be more
-    surprising than all of them is enough."""
+    """The rules that hold in the slow seconds, and that chance explains as well. here: margin of each rule
+    there; a rule holds above 1. windows: its margins in windows where nothing is slow, (windows,). tests: by
+    how many tests the allowed error `CHANCE` is divided. With few windows it is enough that a rule surpasses
+    all of them."""
     names = [rule for rule, margin in here.items() if margin > 1]
     count = len(next(iter(windows.values()), ()))
     if not names or not count:
@@ -63,7 +64,8 @@ def _p(windows: Mapping[Rule, Array], here: Mapping[Rule, float]) -> Mapping[Rul
 
 
 class Windows:
-    """For the trials of a test case on a topology: margins of each rule in windows of seconds in no spell."""
+    """Margins of each rule in windows of seconds in which nothing was slow, over all trials of a test case on
+    a topology."""
 
     def __init__(self, courses: Sequence[Course], usual: Sequence[Usual]) -> None:
         self._of = list(zip(courses, usual, strict=True))

@@ -60,7 +60,8 @@ DEVIATIONS = 3.0
 
 
 def of_peers(course: Course) -> tuple[Cause, ...]:
-    """What is beyond its equals over the whole trial, in the order of the rules."""
+    """Causes that show over the whole trial in one host, disk or daemon beside its equals, in the order of
+    the rules."""
     shown = {
         rule: [s for sign in rule.signs if sign.peers for s in _beyond(course, sign, sign.peers)]
         for rule in rules().values()
@@ -160,8 +161,8 @@ def _expected(course: Course, rows: Array, load: str) -> Array:
 
 
 def of_level(course: Course, usual: Usual) -> tuple[Cause, ...]:
-    """What no healthy cluster has for a whole trial, in the order of the rules. What lasts is there when
-    also there when nothing is slow."""
+    """Causes that show in values which no healthy cluster has for a whole trial, in the order of the rules. A
+    cause that lasts must show also in the seconds in which nothing is slow."""
     means, known = whole(course)
     calm = usual.seconds if usual.seconds.mean() >= KNOWN else np.full(len(course.rate), True)
     value = np.where(known, mean_of_rows(course.values[:, calm]), np.nan)
@@ -195,7 +196,8 @@ def _stalls(course: Course, beyond: Mask) -> Mask:
 
 
 def whole(course: Course) -> tuple[Series, Mask]:
-    """For each place its mean over the trial; whether it is known for long enough to be judged by itself."""
+    """The mean of each place over the trial, and a mask (places,) of those that were known long enough for a
+    judgement."""
     seconds = np.isfinite(course.values).sum(axis=1)
     means = Series(course.series.places, course.series.means[:, None])
     return means, seconds >= KNOWN * len(course.rate)

@@ -68,7 +68,8 @@ def evidence_of(
     spared: Collection[str] = (),
     repetitions: int | None = None,
 ) -> Evidence:
-    """After this number of repetitions, if every trial is valid. None: after all of them."""
+    """The evidence that the plan's run has after this number of repetitions (None: all), if every trial is
+    valid. test_cases: those measured, or imagined before a run. spared: trials that did not run."""
     last = plan.repetitions if repetitions is None else repetitions
     disks = (disk for one in plan.built for node in one.workers for disk in node.disks)
     looks = looks_of(plan)
@@ -85,7 +86,8 @@ def evidence_of(
 
 
 def standing(evidence: Evidence, hypotheses: Hypotheses) -> Standing:
-    """After `evidence.repetitions`. ValueError unless the repetitions end by looks."""
+    """Which questions are answered, hopeless or still open after `evidence.repetitions`. ValueError if the
+    number of repetitions is fixed."""
     looks = evidence.looks
     if looks is None:
         raise ValueError("the repetitions are fixed")

@@ -64,7 +64,8 @@ class Candidate:
 
 
 def candidates(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Candidate]:
-    """One per mix and disk type with at least two densities; none if no limit applies."""
+    """Yield what can be judged: each mix on each disk type that was measured at two or more densities.
+    Nothing if no limit of the SLO applies."""
     entries = [
         e
         for e in evidence.test_cases
@@ -155,7 +156,8 @@ def _compliance(
 
 
 def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
-    """Its finding, from its decided pairs."""
+    """The finding about the best density of `one`. pairs: its comparisons of two densities, already
+    decided."""
     first, shared = one.densities[0].entry, held_equal(one.densities[0].entry)
     subject, among = first.label.split(",")[0], ", ".join(shared)
     base: dict[str, Any] = {

@@ -100,7 +100,8 @@ def best_design(
     noise: WindowNoise,
     budget_s: float,
 ) -> Design | None:
-    """None if not even one question fits with five repetitions. `build_s`: bring-up and tear-down."""
+    """The questions, windows and repetitions with the most power within `budget_s`; None if not even one
+    question fits with five repetitions. `build_s`: time of a bring-up and a tear-down."""
     able = [one for one in asked if not one.question.obstacle]
     names = [one.question.name for one in asked]
 

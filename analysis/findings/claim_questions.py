@@ -229,7 +229,8 @@ def c8(evidence: Evidence) -> Iterator[Question]:
 
 
 def c9(evidence: Evidence) -> Iterator[Question]:
-    """On the most VMs: without a second node on its host, a victim has no neighbour."""
+    """Claim 9, about noisy neighbours, at the highest density only: a victim has a neighbour only if its host
+    has a second node."""
     for alone, beside in victims(evidence.test_cases):
         if alone.density != max(entry.density for entry in evidence.test_cases):
             continue

@@ -102,7 +102,8 @@ def _attributed(
 
 
 def by_control(evidence: Evidence) -> Iterator[Question]:
-    """Each density over its control variant: a rise there is the nodes', not the RegionServers'."""
+    """Yield comparisons of each density with its control variant, which has as many RegionServers on fewer
+    nodes. A gain over it comes from the nodes, not from the number of RegionServers."""
     density = factors()[DENSITY]
     for control, later in controlled(evidence):
         where = evidence.density(control.density)
@@ -136,7 +137,8 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
 def of_pair(
     evidence: Evidence, effect: str, pair: Pair, variants: str, rules: Mapping[str, Rule]
 ) -> Iterator[Question]:
-    """One for each measure in `rules` that the test case has, later variant over first."""
+    """Yield a question for each measure in `rules` that both test cases of the pair have: the later variant
+    over the first."""
     first, later = pair
     for what, rule in rules.items():
         measured = _measured(what, first, later)

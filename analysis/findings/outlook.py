@@ -44,8 +44,8 @@ class Outlook:
 def outlooks(
     questions: Sequence[PlannedQuestion], plan: Plan, noise: SeenNoise
 ) -> tuple[Outlook, ...]:
-    """For each question, at three levels of noise and at that of earlier runs, or only at theirs if they tell
-    the comparisons apart."""
+    """The outlook of each question at three levels of noise, and at the noise of earlier runs if there is
+    any. If earlier runs show the noise of single comparisons, only at that."""
     levels: list[float | SeenNoise] = [noise] if noise.own else list(SPREADS)
     if noise.seen and not noise.own:
         levels = list(dict.fromkeys((*levels, noise.paired)))

@@ -54,7 +54,8 @@ class SeenNoise:
 
 
 def looks_of(plan: Plan) -> Looks | None:
-    """None if the repetitions of its questions do not end by themselves."""
+    """After which repetitions the plan's run looks at its questions; None if questions do not end its
+    repetitions."""
     bounds = plan.precise
     if bounds is None or bounds.until is not None:
         return None

@@ -97,7 +97,8 @@ class Rule:
 
 
 def interval_of(sequential: bool, looks: Looks | None) -> IntervalOf:
-    """What computes the interval of a variant's mean."""
+    """The function that computes the interval of a variant's mean: for repetitions that end by looks, by a
+    confidence sequence (`sequential`), or at a fixed number."""
     if looks:
         return partial(mean_interval, confidence=looks.confidence(looks.first))
     return sequence_mean if sequential else mean_interval

@@ -34,7 +34,8 @@ class OpenRegression:
 
 
 def open_regressions(study: HubStudy, acknowledged: Acknowledged) -> Iterator[OpenRegression]:
-    """Those that nobody has acknowledged since, then the acknowledged ones with an owner or a ticket."""
+    """Yield the regressions that nobody has acknowledged, then those that are acknowledged with an owner or a
+    ticket."""
     compared = [run for run in study.runs if run.compared]
     shown = {
         change.finding.id: (change.finding, run, len(compared) - at)

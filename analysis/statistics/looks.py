@@ -21,7 +21,7 @@ from density_study.analysis.statistics.power import ALPHA
 
 @dataclass(frozen=True)
 class Looks:
-    """After each of the repetitions `first` to `last`."""
+    """The looks at a study's questions: one after each of the repetitions `first` to `last`."""
 
     first: int
     last: int

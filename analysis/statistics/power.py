@@ -122,5 +122,6 @@ def optimal_units(cost_above: float, cost: float, spread_above: float, spread: f
 
 
 def spread_of_build(between: float, second: float, window_s: float) -> float:
-    """For the mean rate of one window in each build: noise between builds, and of the window's seconds."""
+    """Standard deviation, of logarithms, of the mean rate of one window per build. between: that of builds;
+    second: that of single seconds; window_s: length of the window."""
     return hypot(between, second / sqrt(window_s))

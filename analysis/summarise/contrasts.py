@@ -129,7 +129,8 @@ def _worst(some: Sequence[Measured]) -> Measured | None:
 
 
 def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:
-    """In the order of the factors; where a factor has several, the largest change of throughput first."""
+    """Yield the contrasts in the order of the factors, and within a factor the largest change of throughput
+    first."""
     evidence = replace(evidence, test_cases=comparable(evidence.test_cases))
     by_id = {one.id: one for one in findings}
     labelled = {one.label: one for one in reversed(evidence.test_cases)}

@@ -12,7 +12,8 @@ _KINDS = ("memory", "cores")
 
 
 def first_breaks(manifests: Iterable[Manifest]) -> Iterator[SummaryWarning]:
-    """One for each test case, cluster that is alike otherwise, and kind of promise."""
+    """Yield a note for each ladder of oversubscription (a test case on otherwise equal clusters, by memory or
+    cores): the level at which trials begin to fail, or that none failed."""
     ladders: dict[tuple[str, str, str], dict[float, list[Manifest]]] = {}
     for one in manifests:
         level = one.topology.levels.get(OVERSUBSCRIBE.name, "")

@@ -19,7 +19,8 @@ from density_study.workloads.study.metrics import main_rates
 
 
 def trial_causes(run_root: Path, trials: Sequence[str]) -> Iterator[TrialCause]:
-    """In the order of the trials, then by rank; none of a run that an older version analysed."""
+    """Yield the causes of the named trials, in the given order and then by rank. Nothing for a run that an
+    older version analysed."""
     rows = optional(run_root, tables.TRIAL_CAUSES)
     by_trial = dict(iter(rows[rows["cause"].isin(rules().keys())].groupby("trial")))
     for trial in trials:

@@ -33,7 +33,7 @@ def fetch_page(endpoints: Endpoints, url: str, timeout_s: float = _TIMEOUT_S) ->
 
 
 def of_each(pages: Mapping[str, str], read: Callable[[str, str], R]) -> dict[str, R]:
-    """What `read` finds by each name and address. They are queried in parallel: 72 servers in sequence
+    """What `read(name, address)` returns for each page. Pages are read in parallel: 72 servers in sequence
     would take longer than a look may."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return dict(zip(pages, pool.map(read, pages, pages.values()), strict=True))

@@ -32,7 +32,8 @@ def pages_of(endpoints: Endpoints) -> list[Address]:
 
 
 def carry(network: str, addresses: Iterable[Address]) -> ExitStack:
-    """Until the returned stack is closed. InputError if an address is taken."""
+    """Forward these addresses of this machine into the build's network, until the returned stack is closed.
+    InputError if an address is taken."""
     servers = ExitStack()
     for address in addresses:
         try:

@@ -18,8 +18,8 @@ HostFacts = Mapping[str, Mapping[str, Any]]
 
 
 def facts_of(*topologies: AnyTopology) -> HostFacts:
-    """For the hosts that carry nodes; of an existing cluster, of its watched hosts and of the client's. Each
-    host is queried once, all at once. A host without access has no facts."""
+    """Facts of the hosts that carry nodes. For an existing cluster: facts of the client and of the hosts that
+    the study watches. All hosts are queried at the same time, each once; one without access has no facts."""
     hosts: dict[str, Host] = {}
     folders: dict[str, dict[str, None]] = {}
     answers: dict[str, dict[str, Any]] = {}

@@ -55,7 +55,8 @@ class Proof:
 def prove_network(
     site: Site, topology: Topology, transport: Transport, journal: Journal
 ) -> dict[str, Any]:
-    """For the disclosure. `measured`: the worst proof of each kind over all pairs of machines."""
+    """Measure the network between all pairs of machines, and return the disclosure: settings declared,
+    interfaces, and under `measured` the worst result of each setting."""
     found: dict[str, Proof] = {}
     for sender, receiver in _pairs(topology):
         for what, proof in _pair(site, topology, transport, sender, receiver).items():
@@ -69,7 +70,7 @@ def prove_network(
 
 
 def as_declared(network: Network) -> dict[str, Any]:
-    """The same of a simulated network: each setting holds."""
+    """What `prove_network` returns, for a simulated network: every setting holds."""
     proofs = [replace(one, measured=one.declared, holds=True) for one in proofs_of(network, {})]
     return {
         "declared": network.declared(),

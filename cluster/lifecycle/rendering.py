@@ -14,14 +14,15 @@ from density_study.cluster.state.timeout_scale import timeout_scale_of
 def blueprint_of(
     site: Site, topology: Topology, stacks: Stacks, timeout_scale: float = 1.0
 ) -> Blueprint:
-    """For the cluster that `bring_up` builds there."""
+    """The blueprint from which `bring_up` renders the cluster at this site."""
     ports = allocate_ports(topology)
     places, homes = node_paths(site, topology), install_dirs(topology, stacks)
     return Blueprint(topology, site.tag, ports, homes, places, timeout_scale=timeout_scale)
 
 
 def rendering_of(cluster: Cluster) -> Blueprint:
-    """As `bring_up` made it. ValueError of a cluster that others built."""
+    """The blueprint from which a standing cluster was rendered. ValueError for a cluster that others
+    built."""
     topology = cluster.built
     stacks = ensure_stacks(topology.variant.versions, topology.store, software_of(topology))
     scale = timeout_scale_of(cluster.disclosure.get("acceleration", {}))

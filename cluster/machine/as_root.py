@@ -26,7 +26,8 @@ def source(program: str) -> str:
 def as_root(
     program: str, *words: str, timeout_s: float = _TIMEOUT_S
 ) -> subprocess.CompletedProcess[str]:
-    """It has ended with its own exit code, or with 127 if it did not start or did not end in time."""
+    """Run one of our programs as root, by sudo for other users. The result has the program's exit code, or
+    127 if it did not start or did not end in time."""
     if os.geteuid() == 0:
         return run(sys.executable, "-IS", "-c", source(program), *words, timeout_s=timeout_s)
     return run("sudo", "-n", str(INSTALLED / program), *words, timeout_s=timeout_s)

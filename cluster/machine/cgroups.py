@@ -28,7 +28,7 @@ def missing(controllers: tuple[str, ...], root: Path = ROOT) -> list[str]:
 
 
 def groups(container: str, root: Path = ROOT) -> list[Path]:
-    """Its cgroups that exist, one per hierarchy."""
+    """The existing cgroup folders of the container, one per hierarchy."""
     found = (root / container, *sorted(root.glob(f"*/{container}")))
     return [path for path in found if path.is_dir() and not path.parent.is_symlink()]
 

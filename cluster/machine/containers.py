@@ -67,7 +67,8 @@ def make_bridge(tag: str, name: str, address: str) -> None:
 
 
 def add_route(tag: str, network: str, via: str) -> None:
-    """To the containers of another machine. Its metric tells whose it is, as a route has no name."""
+    """Add a route to the containers of another machine. A route has no name: its metric shows to which build
+    it belongs."""
     _ip(tag, f"route add {network} via {via} metric {metric_of(tag)}")
 
 

@@ -53,7 +53,7 @@ def wanted(device: str, network: Network) -> dict[str, str]:
 
 
 def read(files: Mapping[str, str]) -> dict[str, str]:
-    """What they have now; those of an interface that is gone are left out."""
+    """The present text of each of these settings' files. Files of an interface that is gone are left out."""
     return {file: Path(file).read_text().strip() for file in files if Path(file).exists()}
 
 
@@ -142,7 +142,8 @@ def flows_of_queue(flows: int, queues: int) -> int:
 
 
 def transmit_masks(network: Network) -> dict[str, str]:
-    """For each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
+    """The mask of CPUs of each transmit queue: CPU number i of the list sends by queue i modulo the number of
+    queues. Pure."""
     count = network.queues or 1
     return {f"tx-{queue}": mask(network.xps[queue::count]) for queue in range(count)}
 

@@ -43,7 +43,8 @@ def heap_flags(heap_mib: int) -> tuple[str, ...]:
 
 
 def collector_flag(kind: str, jvm: Jvm, sizing: Sizing) -> str:
-    """By kind and host, never by heap: a collector that changes with density would be a confounder."""
+    """The flag that chooses the collector, by the kind of daemon and the host. It never follows the heap: a
+    collector that changed with density would be a confounder."""
     chosen: Collector = jvm.collector or ("G1" if kind == "regionserver" else sizing.collector)
     return f"-XX:+Use{'ZGC' if chosen == 'ZGC' else f'{chosen}GC'}"
 
@@ -78,7 +79,8 @@ def direct_memory_flags(heap_mib: int, direct_mib: int) -> tuple[str, ...]:
 
 
 def jit_flags(timeout_scale: float, jit: Jit) -> tuple[str, ...]:
-    """None on real hardware, unless the study chooses: measured processes keep the default JIT."""
+    """Flags of the JIT compiler. Empty on real hardware, unless the study chooses: measured processes keep
+    the JVM's default."""
     return FAST_START if timeout_scale > 1 or jit == "c1" else ()
 
 

@@ -37,7 +37,8 @@ def archive_name(feature: int | None) -> str:
 
 
 def archive_flag(home: PurePath | str, feature: int | None = None) -> str:
-    """For any JVM whose class path begins with the stack's jars."""
+    """The flag with which a JVM uses the stack's archive of classes. The JVM's class path must begin with the
+    stack's jars."""
     return f"-XX:SharedArchiveFile={home}/{archive_name(feature)}"
 
 

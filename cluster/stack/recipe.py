@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def tests_lock(self) -> Path:
-        """For the jars that unit tests need beyond the others."""
+        """The lock of the jars that only unit tests need."""
         return self.directory / "tests.sha256"
 
     @property

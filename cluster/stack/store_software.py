@@ -43,7 +43,7 @@ def jars_of(store: Store, machine: MachineSoftware) -> StoreSoftware:
 
 
 def library_of_clients(title: str, artifact: str) -> StoreSoftware:
-    """By the lock of the client's stack."""
+    """The client library `artifact`, with the version and the hash in the lock of the client's stack."""
     jars = read_lock(recipe_of(CLIENTS)).jars
     jar = next(name for name in jars if name.startswith(f"{artifact}-"))
     version = re.search(r"-(\d[\d.]*\d)", jar)

@@ -23,7 +23,7 @@ WORDS: dict[Killed, str] = {
 
 
 class DiskLimits(Frozen):
-    """What a slow disk can do; null: as before."""
+    """The limits of a disk that a fault slows down; null: this one stays as it was."""
 
     read_iops: int | None = Field(None, gt=0, strict=True, description="reads per second: 100")
     write_iops: int | None = Field(None, gt=0, strict=True, description="writes per second: 100")

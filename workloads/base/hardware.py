@@ -20,8 +20,8 @@ NETWORK_MIB_S = 1100.0
 
 @dataclass(frozen=True)
 class Hardware:
-    """For all workers together. `servers`: those of the store. `drives_mib_s`: sequential, in one direction;
-    `slowest_mib_s`: the same for only the slowest drive."""
+    """What all workers of a cluster have together. `servers`: servers of the store. `drives_mib_s`:
+    sequential rate of all drives in one direction; `slowest_mib_s`: rate of the slowest drive."""
 
     hosts: int
     cores: int

@@ -276,8 +276,12 @@ def _means(
 def window_of(
     clients: Sequence[ClientRun], test_case: TestCase, turns: Turns | None = None
 ) -> Window:
-    """From start to exit. For several clients that start together: the time in which all of them run, where
-    they run for a fixed time; a load lasts until its last row. In turns: its own ones."""
+    """The measurement window of a trial.
+
+    One client: from its start to its exit. Several clients that start together: the time in which all of them
+    run, or for a load, until the last one has written its last row. With `turns`: from the common start over
+    the trial's own turns.
+    """
     ends = [client.end_epoch_s for client in clients]
     begun = [client.begin_epoch_s for client in clients if client.begin_epoch_s is not None]
     if not begun:

@@ -26,7 +26,8 @@ class GuessedTrial:
 
 
 def guessed_trials(pieces: Sequence[Piece]) -> list[GuessedTrial]:
-    """Without a map, nobody knows the zone of local times: they are no times."""
+    """Trials that the pieces of a folder suggest, for the draft of a map. Local times are not used: without a
+    map, nobody knows their zone."""
     results = [*_results(pieces)]
     drafts: list[GuessedTrial] = []
     for piece in results:

@@ -28,8 +28,8 @@ class DaemonStates:
         self._of: Mapping[int, str] = {}
 
     def read(self, by_pid: Mapping[int, str]) -> Mapping[str, Mapping[str, float]]:
-        """By <node>/<daemon>. by_pid: the node of each process. A daemon that has ended stays, until another
-        one has its name; a client ends when its work is done."""
+        """Values of each daemon, by <node>/<daemon>. by_pid: the node of each process. A daemon that has
+        ended is still reported until another one has its name; a client is not, because its work is done."""
         if by_pid is not self._of:
             self._of = by_pid
             for jvm in among(by_pid.items(), self._proc):

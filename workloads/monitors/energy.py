@@ -35,7 +35,8 @@ class Energy:
         self._used_uj: dict[str, int] = {}
 
     def read(self) -> Mapping[str, Mapping[str, float]]:
-        """By domain, and METER; without it while it shows nothing. OSError if a counter cannot be read."""
+        """Energy by domain, and power of `METER` while it shows a value. OSError if a counter cannot be
+        read."""
         if self._counted:
             self._count()
         found = {name: {"energy_uj": float(used_uj)} for name, used_uj in self._used_uj.items()}

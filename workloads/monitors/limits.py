@@ -30,7 +30,8 @@ class Limits:
         self._daemons = DaemonStates(root / "proc")
 
     def read(self) -> Mapping[str, Mapping[str, float]]:
-        """By node, and by daemon; a node whose cgroups have no limit has 0."""
+        """By node, `throttled_ms`: milliseconds for which cgroups held its processes back, 0 without a limit.
+        By daemon: its states."""
         by_pid = self._nodes.by_pid()
         cgroups: dict[str, set[str]] = {}
         for pid, node in by_pid.items():

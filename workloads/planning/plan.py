@@ -209,7 +209,7 @@ class Plan(Frozen):
         return since + sum(seconds <= budget_s for seconds in spent_s)
 
     def replanned(self, last: int | None) -> Plan:
-        """With this as the last repetition that is planned; None: as it is."""
+        """The plan with `last` as its last planned repetition; None: the same plan."""
         if last is None or self.precise is None:
             return self
         precise = self.precise.model_copy(update={"planned": last})

@@ -11,9 +11,9 @@ from density_study.workloads.planning.trial_order import PlannedTrial
 
 
 class Estimates:
-    """For one build, called in the order of its trials: what one wrote or warmed up costs others nothing.
-    `copied`: copies of data that earlier builds have left; this one adds its own, without those in `lost`,
-    which could not be made."""
+    """Estimates of the trials of one build. Call it in their order: a trial does not load or warm up what an
+    earlier one did. `copied`: data of which earlier builds left a copy; this build adds its own. `lost`: data
+    that could not be copied."""
 
     def __init__(self, topology: AnyTopology, copied: set[str], lost: Collection[str] = ()) -> None:
         self._topology = topology

@@ -17,7 +17,8 @@ Read = Callable[[Table, tuple[str, ...]], pa.Table]
 
 
 class TrialRows:
-    """Each table is converted once. read: the trial's rows of a table, with these columns."""
+    """The rows of one trial, by table. `read` converts the rows of a table with these columns; each table is
+    converted once."""
 
     def __init__(self, trial: Row, read: Read) -> None:
         self.trial = trial

@@ -31,9 +31,14 @@ CLIFFS = ((0.0, 0.905), (0.05, 0.075), (0.95, 0.02))
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """One a row (H,). deviation: sd from a law, in log. reach: of one deviation, in log of the axis.
-    cell_error: sd. cliff: share of the first gap between measured places, below which a resource no
-    longer suffices; 0: none."""
+    """Hypotheses about how measured cells deviate from a law, one per row; each array has the shape (H,).
+
+    deviation: standard deviation of the curve from the law, of logarithms.
+    reach: distance along the axis, in its logarithm, over which a deviation changes.
+    cell_error: standard deviation of a cell's mean, of logarithms.
+    cliff: how far into the first gap between measured places a resource no longer suffices, as a share of
+    that gap; 0: nowhere.
+    """
 
     deviation: Floats
     reach: Floats
@@ -70,7 +75,8 @@ class Hypotheses:
 
 
 def hypotheses(deviations: Weighted, cell_errors: Weighted) -> Hypotheses:
-    """All combinations. deviations: those of the axis (shapes.py)."""
+    """All combinations of the given values with `REACHES` and `CLIFFS`. deviations: those to try on the
+    curve's axis (shapes.py)."""
     # a deviation of 0 has no reach: one row of it, or it would count once per reach
     rows = [
         (*values, weight)

@@ -109,7 +109,9 @@ def fit_latency(rho: Sequence[float], times_s: Sequence[float]) -> LatencyCurve 
 def fit_latency_of_cpu(
     rho: Sequence[float], times_s: Sequence[float], busy: Sequence[float]
 ) -> LatencyCurve | None:
-    """The same through (busy, seconds), and the line from rho to busy. busy: share of the hosts' cores."""
+    """Fit latency over the hosts' CPU use, and CPU use as a line over load. The three sequences have one
+    value per measurement. rho: load as a share of the highest. times_s: latency. busy: share of the hosts'
+    cores that is used. None with too few different loads."""
     load, time, used = (np.asarray(values, dtype=float) for values in (rho, times_s, busy))
     below = (load > 0) & (np.maximum(load, used) <= ALMOST_SATURATED)
     load, time, used = load[below], time[below], used[below]

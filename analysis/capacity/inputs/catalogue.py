@@ -58,7 +58,8 @@ class SharedStore(FiniteModel):
     )
 
     def part(self, share: float) -> SharedStore:
-        """What is left for one of several clusters that use it."""
+        """The file system with this share of its rate, size and price: the part of one of several clusters
+        that use it."""
         changed = {
             name: getattr(self, name) * share for name in ("mib_s", "size_gib", "usd_per_day")
         }

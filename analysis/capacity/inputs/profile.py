@@ -165,8 +165,8 @@ class Profile(FiniteModel):
         return self
 
     def part(self, share: float) -> Profile:
-        """For a cluster that holds a share of the existing cohort: that part of its data, and of the scans of
-        every query."""
+        """The profile for a cluster that holds this share of the existing cohort. Its data, and the scans of
+        a query, are that share of the whole."""
         held = round(self.storage.genomes_at_start * share)
         changed: dict[str, object] = {
             "storage": self.storage.model_copy(update={"genomes_at_start": held})

@@ -70,7 +70,8 @@ class Option:
 
     @cached_property
     def sure(self) -> Floats:
-        """What is carried in nine of ten draws (k,)."""
+        """Operations per second that are carried in nine of ten draws, for each number of hosts in the supply
+        (k,)."""
         return -not_exceeded(-self.carried, SURE)
 
     def tightest(self) -> str:

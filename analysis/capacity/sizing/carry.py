@@ -39,8 +39,8 @@ def carry_each(
     catalogue: Catalogue,
     growth: Growth | None = None,
 ) -> tuple[Carried | Excuse, ...]:
-    """For each host type with a count, as a cluster of its own: it has its part of the existing cohort and of
-    shared file systems, by disk space, and grows by its part of the load."""
+    """The load that each host type with a count carries, as a cluster of its own. The existing cohort, shared
+    file systems and the growing load are divided among these clusters in proportion to their disk space."""
     types = [host for host in catalogue.hosts if host.count is not None]
     space = [host.gib * (host.count or 0) for host in types]
     shares = [one / sum(space) for one in space]

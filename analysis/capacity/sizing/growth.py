@@ -54,7 +54,7 @@ class Growth:
         return log(1 + self.per_year) / YEAR_DAYS
 
     def days_until(self, load: float) -> float | None:
-        """Until the load is reached; 0 if it is; None if never."""
+        """Days until the growing load reaches `load`; 0 if it already does, None if it never will."""
         if self.today >= load:
             return 0.0
         return log(load / self.today) / self._rate if self._rate else None

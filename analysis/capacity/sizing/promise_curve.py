@@ -41,7 +41,7 @@ class QueryCurve:
 
 
 def misfit(fit: LatencyFit, seed: int, draws: int) -> Floats:
-    """What a latency may be off its curve, as a factor (draws,)."""
+    """Random factors (draws,) by which a latency may differ from its fitted curve."""
     # Common random numbers: every density and disk type gets the same draws, so that they are compared
     # without noise. Student's t, because the spread has only loads - 2 degrees of freedom.
     rng = np.random.default_rng([seed, 4])

@@ -42,7 +42,7 @@ class Remark:
 
 
 def remarks(facts: Facts) -> tuple[Remark, ...]:
-    """One for each fact and value, in the order of the table."""
+    """A remark for each fact and unexpected value, with the hosts that have it, in the order of the table."""
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name, host, value, place in _values(facts, with_disks=True):
         if name in BY_NAME and not is_expected(BY_NAME[name], value):
@@ -79,7 +79,7 @@ def unequal_facts(first: Facts, later: Facts, same_disks: bool) -> tuple[str, ..
 
 
 def differing_facts(facts: Facts) -> tuple[str, ...]:
-    """The same, of the hosts of one build among each other."""
+    """In words, the facts in which the hosts of one build differ."""
     by_name = _by_name(facts, with_disks=True)
     return _shortened(
         _words(name, hosts) for name, hosts in by_name.items() if len(set(hosts.values())) > 1

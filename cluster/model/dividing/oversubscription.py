@@ -31,7 +31,8 @@ class Oversubscription:
         return more_mib
 
     def cores_of(self, host_cores: int, workers: int) -> float:
-        """For each worker, by time; one cannot have more than there are."""
+        """Cores that each worker may use, in CPU time per second. A worker cannot have more cores than its
+        host."""
         return min(float(host_cores), host_cores * self.cores / workers)
 
 

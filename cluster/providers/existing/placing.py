@@ -14,7 +14,7 @@ from density_study.cluster.providers.provider import provider_named, provider_of
 def existing_topology(
     existing: ExistingCluster, client: Host, order: int = 0, store: Store | None = None
 ) -> ExistingTopology:
-    """Only the client, on this machine."""
+    """The topology of a cluster that others run. Its only node here is the client on this machine."""
     store = store or default_store()
     memory_mib = client_reserve_mib(client.memory_mib)
     node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)

@@ -113,7 +113,7 @@ def _asked(topology: Topology) -> dict[str, Host]:
 
 
 def check_kvm_of(host: Host) -> None:
-    """As `check_kvm`, with what the host itself shows."""
+    """`check_kvm` for the host, including what the host itself shows against KVM."""
     assert host.vms is not None
     act = act_on(host)
     check_kvm(Virsh(host.vms.uri), _facts(host, act)["no_kvm"] if act else "")

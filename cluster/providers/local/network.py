@@ -48,6 +48,6 @@ def open_network(site: Site, journal: Journal) -> None:
 
 
 def door_left(tag: str) -> list[Path]:
-    """What the holder of a build's network leaves when it is ended."""
+    """The socket that remains when the process that held the build's network was ended."""
     door = private_network.door_of(private_network.name_of(tag))
     return [door] if door.is_socket() else []

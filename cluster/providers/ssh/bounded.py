@@ -33,8 +33,8 @@ def bounded_bytes(
     limit_bytes: int,
     environ: Mapping[str, str] | None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Its exit code and output. TooMuchError for more than `limit_bytes`, subprocess.TimeoutExpired past the
-    time; then the program and its children are killed."""
+    """Run `argv` and return its exit code and output. TooMuchError for more than `limit_bytes` of output,
+    subprocess.TimeoutExpired after `timeout_s`; in both cases the program and its children are killed."""
     child = subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,

@@ -158,7 +158,7 @@ class Redis(ClusterStore):
 
 
 class RedisCluster(Redis):
-    """Without replicas. Its clients know all shards."""
+    """Redis Cluster: shards without replicas, and clients that know all shards."""
 
     name = "redis-cluster"
     title = "Redis Cluster"

@@ -24,7 +24,7 @@ def in_words(found: Mapping[str, float]) -> str:
 
 
 def shares_of_mix(facts: MixFacts) -> dict[str, float]:
-    """By the names that outputs have for operations."""
+    """The share of each operation in a mix, by the operation's name in YCSB's output."""
     return {operation: facts.shares[key] for key, operation in _OPERATIONS.items()}
 
 
