@@ -15,7 +15,7 @@ import logging
 from airflow.sdk import Param, dag, get_current_context, task
 
 from density_study.dags.airflow_home.home import runs_folder
-from density_study.dags.notify.tell import tell
+from density_study.dags.notify.tell import tell_killed
 from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
 from density_study.dags.tasks.own_process import own_process
 from density_study.dags.tasks.params import bad_input_fails, checked_params
@@ -53,9 +53,8 @@ def reap_clusters() -> None:
             params = checked_params()
         runs = runs_folder()
         swept = study_stages.reap(runs, params["dry_run"], EndedDagRuns())
-        for killed in () if params["dry_run"] else swept.reaped:
-            if (runs / killed.tag).is_dir():  # else its study says nothing about receivers
-                tell(str(runs / killed.tag), "the run was killed", get_current_context())
+        if not params["dry_run"]:
+            tell_killed(runs, swept, get_current_context())
         lines = [str(run) for run in (*swept.abandoned, *swept.reaped, *swept.left_alone)]
         for line in lines if swept.failed else ():
             log.info("%s", line)

@@ -112,6 +112,8 @@ class RunComparison(Frozen):
                 "Undecided: how much runs differ by the night is unknown with one earlier run, so "
                 "no difference between two runs is called a regression. Repeat the study."
             )
+        if not self.changes:
+            return "Undecided: nothing was compared. No valid number of these runs is of the same test case."
         return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."
 
 

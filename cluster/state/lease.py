@@ -25,7 +25,7 @@ from density_study.cluster.state.events import Event, RunEnded, RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
 from density_study.cluster.state.plain_file import read_plain, why_unread
-from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy
+from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy, how_to_reap
 from density_study.cluster.state.runtime import LEASE, LEASE_LOCK, runtime_dir
 from density_study.cluster.state.tags import tagged
 
@@ -183,7 +183,7 @@ def _check_free(held: Lease, tag: str, owner: Owner) -> None:
         raise InputError(
             f"study {study!r} was killed and left processes running (run {run}).",
             ONE_STUDY,
-            "run `study reap`, which removes them.",
+            f"run `{how_to_reap(held.root)}`, which removes them.",
         )
 
 

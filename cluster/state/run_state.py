@@ -101,8 +101,8 @@ def busy(root: Path, found: RunState) -> HostBusyError:
             f"wait until it ends, or stop it: {_how_to_stop(found.owner)}.",
         )
     there = (root / JOURNAL).exists()
-    runs = ("--runs", str(root.parents[1])) if there else ()
-    reap = join(("study", "reap", *runs, "--force", found.owner_name))
+    force = ("--force", found.owner_name)
+    reap = how_to_reap(root, *force) if there else join(("study", "reap", *force))
     lost = "" if there else f" {root} has no journal of it."
     return HostBusyError(
         f"study {study!r} may be running (run {run}): its owner {found.owner_name} cannot be seen "
@@ -110,6 +110,11 @@ def busy(root: Path, found: RunState) -> HostBusyError:
         ONE_STUDY,
         f"find that owner; if you are sure that it is dead, run: {reap}.",
     )
+
+
+def how_to_reap(root: Path, *options: str) -> str:
+    """The command that removes what the run in `root` left, from any folder."""
+    return join(("study", "reap", "--runs", str(root.absolute().parents[1]), *options))
 
 
 def _how_to_stop(owner: Owner | None) -> str:

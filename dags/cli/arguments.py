@@ -4,8 +4,10 @@ commands by task, flags without a value."""
 from __future__ import annotations
 
 import shlex
+import stat
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,8 @@ from density_study.cluster.model.errors import InputError, each_of
 from density_study.dags.cli.old_flags import present
 
 RUNS = Path("runs")
+_OUTPUTS = ("output", "page", "html")
+"""Parameters of commands that name a file to write."""
 
 
 def option(names: str, metavar: str, help_text: str, **more: Any) -> Any:
@@ -231,6 +235,30 @@ def _check_no_empty(command: str, words: list[str]) -> None:
             )
 
 
+def _check_no_input_is_lost(params: dict[str, Any]) -> None:
+    """InputError for a file that the command would read, and then overwrite with its result."""
+
+    def file_of(value: object) -> tuple[int, int] | None:
+        if isinstance(value, str | Path):
+            with suppress(OSError, ValueError):  # a text that names no file
+                status = Path(value).stat()
+                return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+        return None
+
+    values = {name: one if isinstance(one, list) else [one] for name, one in params.items()}
+    read = {
+        file_of(one) for name, each in values.items() if name not in _OUTPUTS for one in each
+    } - {None}
+    for name in _OUTPUTS:
+        output = params.get(name)
+        if file_of(output) in read:
+            raise InputError(
+                "this is also an input, which would be lost.",
+                f"--{name} {output}",
+                "name another file.",
+            )
+
+
 _everywhere = typer.Typer(add_completion=False)
 
 
@@ -274,6 +302,7 @@ class _Command(TyperCommand):
             for warning in warnings:
                 err.print(warning)
         rest = super().parse_args(ctx, words)
+        _check_no_input_is_lost(ctx.params)
         begin(
             CommandLine(
                 quiet=ctx.params.pop("quiet", False),

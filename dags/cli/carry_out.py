@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Event, KeptReleased, kept_in
 from density_study.cluster.state.tags import TAG, tagged
 from density_study.dags.airflow_home.child import Child, python
@@ -88,11 +89,17 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     except BaseException as error:
         clean_up(run, f"the run was interrupted ({error})")
         raise
-    if code != 0:
+    if code == 0:
+        return RunEnd(run, True, ())
+    left = ""
+    try:
         clean_up(run, "the process executing the run ended before the trial")
-        if run.study.notify and not conclusion.is_concluded(run):
-            tell(run, home, _failures(run, code)[0])
-    return RunEnd(run, code == 0, () if code == 0 else _failures(run, code))
+    except StudyError as error:  # a lost host hides no other failure, and keeps back no message
+        left = str(error)
+    failures = _failures(run, code, left)
+    if run.study.notify and not conclusion.is_concluded(run):
+        tell(run, home, failures[0])
+    return RunEnd(run, False, failures)
 
 
 def clean_up(run: Run, reason: str) -> None:
@@ -108,8 +115,11 @@ def tell(run: Run, home: Home, reason: str) -> None:
         child.wait(_TELL_WITHIN_S)
 
 
-def _failures(run: Run, code: int) -> tuple[str, ...]:
+def _failures(run: Run, code: int, left: str) -> tuple[str, ...]:
+    """`left`: why what the child left could not be removed."""
     found = tuple(conclusion.failures(run))
+    if left and not any(left in failure for failure in found):
+        found += (f"clean-up: {left}",)
     if conclusion.is_concluded(run):
         return found
     ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified
+from density_study.cluster.state.run_state import how_to_reap
+from density_study.dags.cli.arguments import RUNS
 from density_study.dags.cli.console import err, given
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.base.quantity import duration
@@ -61,12 +63,15 @@ def status_page(status: Status) -> list[Text]:
     """State, step, elapsed and remaining time, failures, and the next command on a line of its own."""
     from density_study.workloads.execution.run import spec_of
 
-    seen, spec = status.progress, shlex.quote(spec_of(status.run.root))
-    again = f"resume it:\nstudy run {spec}"
+    root = status.run.root
+    seen, spec = status.progress, shlex.quote(spec_of(root))
+    runs = root.parents[1]
+    elsewhere = "" if runs == RUNS.absolute() else f" --runs {shlex.quote(str(runs))}"
+    again = f"resume it:\nstudy run {spec}{elsewhere}"
     if status.is_rehearsal:
-        again = f"make another:\nstudy rehearse {spec}"
+        again = f"make another:\nstudy rehearse {spec}{elsewhere}"
     rows = [
-        ("folder", str(status.run.root)),
+        ("folder", str(root)),
         ("step", f"{seen.position} of {seen.total}"),
         ("elapsed", duration(seen.elapsed_s)),
     ]
@@ -86,15 +91,14 @@ def status_page(status: Status) -> list[Text]:
             if silent_s is None
             else f"last seen {duration(silent_s)} ago"
         )
-        remedy = (
-            f"if you know that the owner is dead:\nstudy reap --force {shlex.quote(str(owner))}"
-        )
+        reap = how_to_reap(root, "--force", str(owner))
+        remedy = f"if you know that the owner is dead:\n{reap}"
         rows += [
             ("owner", f"{owner}, {last}; it cannot be checked from this machine"),
             ("next", remedy),
         ]
     if status.state == "interrupted":
-        rows += [("next", "clean up:\nstudy reap"), ("or", again)]
+        rows += [("next", f"clean up:\n{how_to_reap(root)}"), ("or", again)]
     rows += [("note", note) for note in status.notes]
     return [
         Text(f"{seen.study} {seen.run}: {status.state}", style="bold"),

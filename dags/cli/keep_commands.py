@@ -9,7 +9,6 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -232,6 +231,7 @@ def down(as_json: Json = False) -> None:
     """
     from density_study.cluster.state.events import BuildDestroyed, KeptReleased
     from density_study.cluster.state.owner import here
+    from density_study.cluster.state.run_state import how_to_reap
     from density_study.cluster.state.tags import start_ticks
     from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.run import load_run
@@ -259,7 +259,7 @@ def down(as_json: Json = False) -> None:
             raise StudyError(
                 f"its keeper, process {owner.pid}, has not ended within {DOWN_WITHIN_S:.0f} s.",
                 found.tag,
-                f"read {found.root / LOG}; then end the process and run `study reap`.",
+                f"read {found.root / LOG}; then end the process and run `{how_to_reap(found.root)}`.",
             )
         time.sleep(0.1)
     gone = {event.build for event in run.journal.since_opening(BuildDestroyed)}
@@ -267,8 +267,7 @@ def down(as_json: Json = False) -> None:
         raise StudyError(
             "its keeper ended without taking it down.",
             found.tag,
-            f"run `study reap --runs {quote(str(found.root.parents[1]))}`; the keeper's log is "
-            f"{found.root / LOG}.",
+            f"run `{how_to_reap(found.root)}`; the keeper's log is {found.root / LOG}.",
         )
     if as_json:
         print_json({"down": found.tag})

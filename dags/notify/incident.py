@@ -20,7 +20,7 @@ from density_study.analysis.comparison.history import (
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
-from density_study.dags.notify.message import Message, number_of, report_of
+from density_study.dags.notify.message import Message, number_of, report_of, words_of
 from density_study.dags.stages import conclusion
 from density_study.dags.stages.comparison import compare_run, format_change, how_to_acknowledge
 from density_study.workloads.execution.run import Run
@@ -48,7 +48,7 @@ def message_of(run: Run, reason: str = "") -> Message | None:
         return _recovery(run)
     if compared is None or not slower:
         return _message(run, event, headline, lines, slower)
-    message = _message(run, event, headline, [*lines, how_to_acknowledge(compared)], slower)
+    message = _message(run, event, headline, [*lines, how_to_acknowledge(run.root)], slower)
     return replace(message, causes=compared.candidate_causes, baseline=compared.baseline)
 
 
@@ -72,8 +72,8 @@ def _compared(run: Run) -> tuple[RunComparison | None, str]:
         return None, ""  # nothing was measured: a failure, reported as such
     try:
         return compare_run(run), ""
-    except StudyError as error:
-        return None, f"the run could not be compared: {error}"
+    except Exception as error:  # which must not keep back the message about a failed run
+        return None, f"the run could not be compared: {words_of(error)}"
 
 
 def _failure(run: Run, reason: str) -> list[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.file_fault import file_fault
 from density_study.cluster.state.settings import setting
 from density_study.workloads.study.notify import Occasion
 
@@ -116,3 +118,10 @@ def _linked(line: str) -> str:
         address = html.escape(value)
         return f'{key}: <a href="{address}">{address}</a>'
     return html.escape(line)
+
+
+def words_of(error: Exception) -> str:
+    """StudyErrors, and failed file operations, have words for people; the text of others may contain
+    anything."""
+    known = error if isinstance(error, StudyError) else file_fault(error)
+    return str(known or type(error).__name__)

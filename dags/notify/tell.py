@@ -7,18 +7,21 @@ Nothing here changes the outcome of a run. What could not be delivered is logged
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified
 from density_study.dags.airflow_home.home import base_folder
-from density_study.dags.notify.message import Message
+from density_study.dags.notify.message import Message, words_of
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.study.notify import Receiver
 from density_study.workloads.study.shipped import study_path
 from density_study.workloads.study.study_file import read_study
+
+if TYPE_CHECKING:
+    from density_study.cluster.lifecycle.reap import Swept
 
 log = logging.getLogger(__name__)
 NO_CONTEXT: Mapping[str, Any] = {}
@@ -36,6 +39,30 @@ def tell(root: str, reason: str = "", context: Mapping[str, Any] = NO_CONTEXT) -
             _tell(run, reason, context)
     except Exception as error:
         _log_fault("no message about the run could be made", error)
+
+
+@contextmanager
+def telling(root: str, context: Mapping[str, Any] = NO_CONTEXT) -> Iterator[None]:
+    """`tell` after the block, which ends the run. If the block fails before it could journal the end, as on a
+    full disk, its error is the reason."""
+    reason = ""
+    try:
+        yield
+    except Exception as error:
+        reason = words_of(error)
+        raise
+    finally:
+        tell(root, reason, context)
+
+
+def tell_killed(runs: Path, swept: Swept, context: Mapping[str, Any] = NO_CONTEXT) -> None:
+    """`tell` about the runs below `runs` that were reaped, or could not be: a host may be gone for days."""
+    reasons = {one.tag: "the run was killed" for one in swept.reaped}
+    for one in swept.failed:
+        reasons[one.tag] = f"the run was killed, and what it left could not be removed: {one.why}"
+    for tag, reason in reasons.items():
+        if (runs / tag).is_dir():  # else its study says nothing about receivers
+            tell(str(runs / tag), reason, context)
 
 
 def _tell(run: Run, reason: str, context: Mapping[str, Any]) -> None:
@@ -92,5 +119,4 @@ def could_not_open(context: Mapping[str, Any]) -> None:
 
 
 def _log_fault(what: str, error: Exception) -> None:
-    """StudyErrors are written for people; the text of others may contain anything."""
-    log.error("%s: %s", what, error if isinstance(error, StudyError) else type(error).__name__)
+    log.error("%s: %s", what, words_of(error))

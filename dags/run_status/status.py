@@ -157,6 +157,7 @@ def _newest(folders: Iterator[Path], runs: Path) -> Path:
 
 def _failures(run: Run, seen: Progress) -> list[str]:
     if seen.finished:
-        return failures(run)
+        at_its_end = [f"when it ended: {seen.message}"] if seen.message else []
+        return failures(run) or at_its_end  # `study report` may have repeated the analysis since
     failed = "; ".join(f"{ended.step.label}: {ended.message}" for ended in seen.failed)
     return [text for text in (seen.message, failed) if text]

@@ -77,12 +77,13 @@ def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
         return Pair(first, later, compared, None, f"{error.where}: {error.what}")
 
 
-def comparison_lines(compared: RunComparison) -> Iterator[str]:
+def comparison_lines(compared: RunComparison, *roots: Path) -> Iterator[str]:
     """The result, one line per number, what was not compared, change points, the declared
-    differences, and as candidate causes those that were not declared."""
+    differences, and as candidate causes those that were not declared. `roots`: as for
+    `how_to_acknowledge`."""
     yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
     yield f"result   {compared.headline}"
-    yield from _between_runs(compared)
+    yield from _between_runs(compared, *roots)
     for change in compared.changes:
         yield f"{change.outcome:<17} {format_change(change)}"
     for name in compared.not_compared:
@@ -98,7 +99,7 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
         yield f"candidate cause   {cause}"
 
 
-def _between_runs(compared: RunComparison) -> Iterator[str]:
+def _between_runs(compared: RunComparison, *roots: Path) -> Iterator[str]:
     """What is known of the night effect, and the smallest regressions that can be named with it."""
     for effect in compared.night_effects:
         named = [c.names for c in compared.changes if c.finding.family == effect.family and c.names]
@@ -110,16 +111,18 @@ def _between_runs(compared: RunComparison) -> Iterator[str]:
     if compared.changes and not compared.night_effects:
         yield "night    the night effect is unknown with one earlier run; three or more show it"
     if compared.regressions:
-        yield f"known?   {how_to_acknowledge(compared)}"
+        yield f"known?   {how_to_acknowledge(*roots)}"
 
 
 def _share(change: float) -> str:
     return f"{change:.0%}" if change < 1 else "100%"
 
 
-def how_to_acknowledge(compared: RunComparison) -> str:
-    """What to do to accept these regressions."""
-    accept = f"study compare {quote(compared.run)} --acknowledge 'REASON'"
+def how_to_acknowledge(*roots: Path) -> str:
+    """What to do to accept the regressions of a comparison. `roots`: the folders of its two runs, the later
+    one last, or only that one if it was compared with its baseline."""
+    runs = " ".join(quote(str(root)) for root in roots)
+    accept = f"study compare {runs} --acknowledge 'REASON'"
     return f"to accept this level, and not have it reported again: {accept}"
 
 

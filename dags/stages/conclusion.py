@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Literal
 
 from density_study.cluster.model.errors import StudyError, TearDownError
-from density_study.cluster.model.plain import counted
+from density_study.cluster.model.plain import counted, one_line
 from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisFailed,
@@ -21,8 +21,9 @@ from density_study.cluster.state.events import (
     TrialState,
 )
 from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_state import how_to_reap
 from density_study.dags.stages.study_stages import analyse, tear_down
-from density_study.jobs.stage_names import STAGE_NAMES
+from density_study.jobs.stage_names import REPORT, STAGE_NAMES
 from density_study.workloads.execution.keeping import hold
 from density_study.workloads.execution.run import Run, end_run, load_run, spared_trials
 from density_study.workloads.execution.steps import what_is_left
@@ -57,8 +58,7 @@ def conclude(root: str, marked: str = "") -> None:
         log.error("%s", error)  # the end below says it too
     if not marked and _report_is_old(run):
         log.info("A trial was measured again, so the run is analysed again")
-        for stage in STAGE_NAMES:
-            analyse(root, stage)
+        _analyse_again(run)
     try:
         _check_can_end(run, marked)
     except StudyError as error:
@@ -73,6 +73,17 @@ def conclude(root: str, marked: str = "") -> None:
             "see the logs. Clear a trial in Airflow to measure it again, or start a new run.",
         )
     log.info("All %d steps of run %s succeeded", len(run.plan.steps), run.root)
+
+
+def _analyse_again(run: Run) -> None:
+    """A fault is journalled, and is then one of the run's failures: the run ends and releases its hosts."""
+    for stage in STAGE_NAMES:
+        try:
+            analyse(str(run.root), stage)
+        except Exception as error:
+            log.error("The analysis failed", exc_info=error)
+            run.journal.record(AnalysisFailed(stage=stage, message=one_line(str(error))))
+            return
 
 
 def _report_is_old(run: Run) -> bool:
@@ -105,7 +116,7 @@ def _check_can_end(run: Run, stopped: str) -> None:
         raise TearDownError(
             f"the tear-down left something behind: {fault}.",
             str(run.root),
-            "remove it, then run study reap.",
+            f"remove it, then run `{how_to_reap(run.root)}`.",
         )
 
 
@@ -140,10 +151,14 @@ def _failed_acts(run: Run) -> Iterator[str]:
             yield f"{ended.kind} {ended.build}: {ended.message}"
     if fault := _tear_down_fault(run):
         yield f"tear-down: {fault}"
-    if "report" not in {ended.stage for ended in run.journal.since_opening(AnalysisEnded)}:
-        faults = [f": {f.stage}: {f.message}" for f in run.journal.since_opening(AnalysisFailed)]
+    stages = run.journal.since_opening(AnalysisEnded, AnalysisFailed)
+    has_report = any(isinstance(one, AnalysisEnded) and one.stage == REPORT for one in stages)
+    faults = [one for one in stages if isinstance(one, AnalysisFailed)]
+    if not has_report or stages[-1:] == faults[-1:]:
+        what = "the report is that of an earlier one" if has_report else "there is no report"
+        why = f": {faults[-1].stage}: {faults[-1].message}" if faults else ""
         repeat = f"repeat it by `study report {quote(str(run.root))}`"
-        yield f"analysis: it did not finish, so there is no report{''.join(faults[-1:])}; {repeat}"
+        yield f"analysis: it did not finish, so {what}{why}; {repeat}"
 
 
 def _tear_down_fault(run: Run) -> str:

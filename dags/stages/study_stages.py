@@ -273,14 +273,14 @@ def regression(root: str) -> str:
     compared = compare_run(run)
     if compared is None:
         return ""
-    log.info("%s", "\n".join(comparison_lines(compared)))
+    log.info("%s", "\n".join(comparison_lines(compared, run.root)))
     if compared.regressions:
         raise StudyError(
             f"{compared.headline} {'; '.join(format_change(c) for c in compared.regressions)}.",
             str(run.root),
             "check the candidate causes: "
             + ("; ".join(compared.candidate_causes) or "the records show none")
-            + f"; {how_to_acknowledge(compared)}.",
+            + f"; {how_to_acknowledge(run.root)}.",
         )
     return compared.headline
 

@@ -15,7 +15,7 @@ from airflow.sdk import Asset, PokeReturnValue, TriggerRule, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from density_study.cluster.state.file_fault import as_study_errors
-from density_study.dags.notify.tell import could_not_open, tell
+from density_study.dags.notify.tell import could_not_open, telling
 from density_study.dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
 from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
 from density_study.dags.tasks.params import checked_params
@@ -165,10 +165,8 @@ def conclude(root: str) -> None:
     from density_study.dags.stages import conclusion
 
     marked = _states().get(f"{ANALYSIS}.report") == "skipped"
-    try:
+    with telling(root, get_current_context()):
         conclusion.conclude(root, MARKED if marked else "")
-    finally:
-        tell(root, context=get_current_context())
 
 
 STAGES = (ingest, metrics, verdicts, series, report)

@@ -19,8 +19,7 @@ from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from density_study.analysis.hub.files import HUB, REPORT, hub_policy
-from density_study.dags.web.results import dag_of, run_of_dag_run, served
-from density_study.workloads.execution.run_facts import facts_of
+from density_study.dags.web.results import dag_of, no_report, run_of_dag_run, served
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -65,12 +64,7 @@ def pages(runs: Path) -> FastAPI:
                 "shows (DENSITY_STUDY_RUNS).",
             )
         if not (run / REPORT).is_file():
-            facts = facts_of(run)
-            return _message(
-                "No report yet",
-                f"Run {facts.run} of study {facts.study}: {facts.state}, {facts.trials_done} of "
-                f"{facts.trials} trials done. The report appears when the analysis has ended.",
-            )
+            return _message(*no_report(run))
         at = quote(f"{run.parent.name}/{run.name}/{REPORT}")
         return RedirectResponse(at, status.HTTP_307_TEMPORARY_REDIRECT, HEADERS)
 

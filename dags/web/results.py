@@ -14,12 +14,14 @@ import stat
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from density_study.analysis.hub.files import HUB, REPORT
 from density_study.cluster.state.events import RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.plain_file import read_plain
 from density_study.dags.stages.task_names import dag_id as dag_id_of
+from density_study.workloads.execution.run_facts import facts_of
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +104,18 @@ def _read(root: Path, parts: list[str]) -> bytes | None:
                 return stream.read(MOST_BYTES)
         except (OSError, ValueError):  # ValueError: a name that no file system can have
             return None
+
+
+def no_report(run: Path) -> tuple[str, str]:
+    """Title and text of the page in place of a report that is not there."""
+    facts = facts_of(run)
+    so_far = facts.fault or f"{facts.state}, {facts.trials_done} of {facts.trials} trials done."
+    so_far = f"Run {facts.run} of study {facts.study}: {so_far}"
+    if facts.state in ("running", "unknown"):
+        return "No report yet", f"{so_far} The report appears when the analysis has ended."
+    named = quote(str(run))
+    remedy = f"names what failed, and study report {named} analyses its records."
+    return "No report", f"{so_far} On the machine with its folder, study status {named} {remedy}"
 
 
 def run_of_dag_run(runs: Path, dag_id: str, run_id: str) -> Path | None:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import InputError, StudyError
@@ -19,6 +18,7 @@ from density_study.cluster.state import lease
 from density_study.cluster.state.events import ClusterKept, Event, kept_in
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_state import how_to_reap
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.execution.run import Run, end_run
 from density_study.workloads.execution.steps import build_to_keep, carry_out, close_run, keep_asked
@@ -66,7 +66,7 @@ def kept() -> Kept | None:
             raise InputError(
                 "its keeper was killed and left processes running.",
                 f"the kept cluster {held.tag}",
-                f"run `study reap --runs {quote(str(held.root.parents[1]))}`, which removes them.",
+                f"run `{how_to_reap(held.root)}`, which removes them.",
             )
         return None
     if not found:

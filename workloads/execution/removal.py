@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from shlex import quote
 
 from density_study.cluster.lifecycle.reap import not_proved_gone
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import own_runs, presence
-from density_study.cluster.state.run_state import busy, run_state
+from density_study.cluster.state.run_state import busy, how_to_reap, run_state
 from density_study.cluster.state.scratch import REMOVED, scratch
 
 
@@ -85,11 +84,11 @@ def _check_over(root: Path, locked: bool) -> None:
         raise InputError(
             f"it cannot be verified that the run's clusters are gone: {error.what}",
             error.where,
-            "make the host reachable, run study reap, then try again.",
+            f"make the host reachable, run `{how_to_reap(root)}`, then try again.",
         ) from error
     if left:
         raise InputError(
             f"not everything that this run built is gone: {', '.join(left)}.",
             str(root),
-            f"run study reap --runs {quote(str(root.parents[1]))}, then try again.",
+            f"run `{how_to_reap(root)}`, then try again.",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -55,12 +56,11 @@ _SIGNS = (
 
 
 def files_of(folder: Path) -> tuple[str, ...]:
-    """Plain files below the folder, sorted, as paths with slashes. InputError if it is not a folder or has
-    too many. Links are left out: they may lead anywhere."""
+    """Files and links below the folder, sorted, as paths with slashes. InputError if it is not a folder or
+    has too many, PermissionError if a folder in it cannot be read."""
     if not folder.is_dir():
         raise InputError("this is not a folder.", str(folder), "name the folder with the records.")
-    plain = (path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode))
-    found = list(islice(plain, MAX_FILES + 1))
+    found = list(islice(_files(folder), MAX_FILES + 1))
     if len(found) > MAX_FILES:
         raise InputError(
             f"the folder has more than {MAX_FILES:,} files.",
@@ -68,6 +68,17 @@ def files_of(folder: Path) -> tuple[str, ...]:
             "import a folder that has only the records.",
         )
     return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for at, folders, files in os.walk(folder, onerror=unreadable):
+        for path in (Path(at, name) for name in (*folders, *files)):
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+                yield path
 
 
 def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
@@ -80,6 +91,8 @@ def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
     def refused(reason: str, digest: str = "") -> Recognised:
         return Recognised(file, digest, refused=(Refused(file, 0, reason),))
 
+    if (folder / file).is_symlink():
+        return refused("a link, which may lead anywhere: put a copy of its target in its place")
     try:
         data = read_plain(folder / file, MAX_BYTES)
     except OSError as error:

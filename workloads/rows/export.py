@@ -128,6 +128,12 @@ def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
             str(folder),
             f"name a folder, or a file that ends in {DUCKDB}.",
         )
+    if any(folder.resolve().is_relative_to(run.root) for run in runs):
+        raise InputError(
+            "this is in the folder of a run, whose tables the export would change.",
+            str(folder),
+            "name a folder outside of it.",
+        )
     try:
         return tuple(
             Exported(

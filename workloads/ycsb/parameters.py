@@ -188,9 +188,10 @@ class YcsbParameters(TestCase):
         if self.variants is not None:
             samples, sites = self.variants.samples, self.variants.sites
             rows = f"{counted(samples, 'sample')} at {counted(sites, 'site')}"
-        by_store = [one for one in self.threads_by_store if one.threads]
         on = [
-            f"{counted(one.threads, 'thread')} on {stores()[one.store].title}" for one in by_store
+            f"{counted(one.threads, 'thread')} on {stores()[one.store].title}"
+            for one in self.threads_by_store
+            if one.threads
         ]
         size = f"{rows}, {' and '.join(on) or counted(self.own_threads, 'thread')}"
         if self.clients > 1:

@@ -66,7 +66,7 @@ def csv_rows(
 
 
 def delimiter_of(text: str, needed: Sequence[str]) -> str:
-    """What parts the cells of the header."""
+    """The character that separates the cells of the header."""
     head = (_SEP_LINE.sub("", text, count=1).strip().splitlines() or [""])[0]
     return max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
 

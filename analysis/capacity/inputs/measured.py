@@ -47,7 +47,8 @@ NOTES = {ALIGN: LOWER_BOUND, LOAD: UPPER_BOUND}
 
 @dataclass(frozen=True)
 class Difference:
-    """One stage. measured, shipped: None: it is not part of that profile."""
+    """A stage of the measured profile beside the same stage of the shipped one. None: that profile lacks the
+    stage."""
 
     stage: str
     measured: Stage | None

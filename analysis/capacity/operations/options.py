@@ -52,7 +52,8 @@ class Options:
                 ] += 1
 
     def of(self, host: HostType) -> Iterator[Option]:
-        """For one host type, at every measured density or at its own, on each of its disk types."""
+        """Yield the options of one host type, on each of its disk types: at every measured density, or at the
+        density that the catalogue gives it."""
         rng = np.random.default_rng([self.load.seed, 2, zlib.crc32(host.name.encode())])
         speed = host.cpu_speed.draws(rng, self.load.draws)
         for disk_type in host.disk_types:

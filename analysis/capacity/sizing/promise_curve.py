@@ -35,7 +35,8 @@ class QueryCurve:
     def allowed_rho(self, limit_s: float) -> Floats:
         """The largest measured rho that meets the SLO (draws,); 0 if even an idle cluster does not."""
         levels = np.nan_to_num(self.fit.at(GRID), nan=np.inf)
-        at_or_above = np.minimum.accumulate(levels[::-1])[::-1]  # the least latency from each rho on: sorted
+        # The least latency from each rho on, which ascends.
+        at_or_above = np.minimum.accumulate(levels[::-1])[::-1]
         count = np.searchsorted(at_or_above, limit_s / self.stretch, side="right")
         return np.concatenate([[0.0], GRID])[count]
 

@@ -125,6 +125,9 @@ def compare(
         )
     root = find_root(later or first, runs)
     pinned = find_root(first, runs) if later and first else None
+    if pinned and baseline:
+        remedy = "omit it, or name one run."
+        raise InputError("two runs are compared with each other.", "--baseline", remedy)
     if html is not None:
         _check_html(html, pinned)
     spec = _requested(root) or CompareSpec(baseline=Baseline(rolling=1))
@@ -147,7 +150,7 @@ def compare(
     if as_json:
         print_json(compared)
     elif form is Format.text:
-        for line in comparison_lines(compared):
+        for line in comparison_lines(compared, *filter(None, (pinned, root))):
             out.print(line)
     else:
         from density_study.dags.cli.compare.formats import as_junit, as_markdown

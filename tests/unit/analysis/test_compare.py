@@ -272,6 +272,7 @@ def test_another_file_size_is_another_test_case() -> None:
     other = compare([run(1, 64, 100.0)], run(2, 1024, 50.0), 0.05)
     named = "testdfsio-read-n6 on v1-flash (file_size_mib 64, 1024)"
     assert (other.changes, other.not_compared) == ((), (named,))
+    assert other.headline.startswith("Undecided: nothing was compared")
     older = compare([run(7, None, 100.0)], run(8, 64, 50.0), 0.05, fast[:-1])
     assert (len(older.regressions), older.not_compared) == (1, ())
     slow, other_files = ([run(n, size, 50.0) for n in range(8, 15)] for size in (64, 1024))

@@ -138,6 +138,14 @@ def test_a_file_is_no_folder(both: list[Path], tmp_path: Path) -> None:
         to_parquet(sources(both), tmp_path / "out.db" / "below")
 
 
+def test_no_export_goes_into_a_runs_own_tables(both: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(both[1])
+    for folder in (both[0] / "tables", tmp_path / "link" / "tables"):
+        with pytest.raises(InputError, match="whose tables the export would change"):
+            to_parquet(sources(both), folder)
+    assert [each.rows["trials"] for each in to_parquet(sources(both), tmp_path / "out")] == [2, 2]
+
+
 def test_a_run_is_named_by_its_tables_and_exported_once(both: list[Path], tmp_path: Path) -> None:
     moved = tmp_path / "mail"
     shutil.move(both[0], moved)

@@ -15,6 +15,7 @@ from density_study.dags.cli import console, keep_commands, main
 from density_study.dags.cli.arguments import PANELS, parse_overrides
 from density_study.dags.cli.carry_out import LogFollower
 from density_study.workloads.base.quantity import duration, seconds, whole_mib
+from density_study.workloads.study.shipped import study_path
 from density_study.workloads.study.study_file import read_study
 from docs.generator.cli_page import commands
 from tests.support.made_runs.command import study as call
@@ -196,6 +197,27 @@ def test_an_unset_variable_of_the_shell_is_not_the_working_folder(
         CliRunner().invoke(main.app, list(arguments), catch_exceptions=False)
     assert found.value.where == f"study {arguments[0]}"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plan", "mine.yaml", "--budget", "1 h", "-o", "./mine.yaml"),
+        ("capacity", "fit", "--points", "mine.yaml", "-o", "link.yaml"),
+        ("capacity", "import-trace", "other.txt", "mine.yaml", "-o", "mine.yaml"),
+        ("capacity", "size", "--ops", "1/s", "--hosts", "h", "--model", "m", "--profile", "mine.yaml",
+         "--page", "mine.yaml"),
+    ],
+)  # fmt: skip
+def test_no_result_overwrites_what_the_command_reads(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_bytes(study_path(Path("quickstart")).read_bytes())
+    Path("link.yaml").symlink_to("mine.yaml")
+    with pytest.raises(InputError, match="also an input, which would be lost"):
+        CliRunner().invoke(main.app, words, catch_exceptions=False)
+    assert Path("mine.yaml").read_bytes() == study_path(Path("quickstart")).read_bytes()
 
 
 def test_a_key_may_be_set_to_nothing() -> None:

@@ -235,10 +235,12 @@ def test_status_of_a_run_with_a_dead_owner_shows_the_remedy(spec: Path) -> None:
         owner.kill()
         owner.wait()
     assert f"{run.id}: interrupted" in study("status")
-    assert "study reap" in study("status")
+    assert f"study reap --runs {run.root.parents[1]}" in study("status")
 
 
-def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
+def test_status_of_a_stopped_run_shows_reason_and_remedy(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = open_run(spec)
     run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
     runs.end_run(run, "failed", "somebody stopped it.", finished=False)
@@ -248,6 +250,10 @@ def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
     assert "failed   somebody stopped it." in text
     assert f"    study run {run.root}/study.yaml" in text.splitlines(), "it can be copied"
     assert study("status") == text, "no clock runs on"
+    monkeypatch.chdir(run.root)
+    again = f"    study run {run.root}/study.yaml --runs {run.root.parents[1]}"
+    assert again in study("status", str(run.root)).splitlines(), "it works from there"
+    monkeypatch.chdir(spec.parent)
     assert not runs.has_ended(run)
     assert json.loads(study("status", "--json"))["can_resume"]
     (run.root / rehearsal.FILE).touch()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.lifecycle.reap import Failed, Swept
 from density_study.cluster.state.events import (
     AnalysisEnded,
     Notified,
@@ -18,10 +22,11 @@ from density_study.cluster.state.events import (
 )
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.notify import incident
 from density_study.dags.notify import tell as tell_module
 from density_study.dags.notify.incident import message_of
 from density_study.dags.notify.message import Message, report_of
-from density_study.dags.notify.tell import could_not_open, tell
+from density_study.dags.notify.tell import could_not_open, tell, tell_killed, telling
 from density_study.dags.stages.comparison import acknowledge, compare_run
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
@@ -93,7 +98,7 @@ def test_a_regression_says_what_how_much_why_and_where(tmp_path: Path, sent: lis
     assert message.headline.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
     assert message.headline.endswith(", and 2 more")
     assert len(message.lines[:-1]) == len(message.numbers) == 3
-    assert f"study compare {run_id(2)} --acknowledge" in message.lines[-1]
+    assert f"study compare {tmp_path}/nightly/{run_id(2)} --acknowledge" in message.lines[-1]
     low, high = message.numbers[0].low, message.numbers[0].high
     assert low and high and low < 0.8 < high < 0.9
     assert message.subject in message.text and f"compared with: {run_id(1)}" in message.text
@@ -115,6 +120,45 @@ def test_a_run_that_was_killed_is_a_failure_with_its_reason(
     run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
     tell(str(run.root), "its process ended by SIGKILL")
     assert sent[0][1].headline == "its process ended by SIGKILL"
+
+
+def test_an_end_that_could_not_be_journalled_is_a_failure_with_its_reason(
+    tmp_path: Path, sent: list[Any]
+) -> None:
+    run = run_of(tmp_path, 1)
+    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    with pytest.raises(OSError), telling(str(run.root)):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(run.root))
+    assert re.search("the disk of .* is full", sent[0][1].headline)
+
+
+def test_no_fault_of_the_comparison_keeps_back_the_message_about_a_failure(
+    tmp_path: Path, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(tmp_path, 1, fault="a daemon died")
+    (run.root / "report").mkdir()
+    (run.root / "report" / "summary.json").touch()
+
+    def full(_: Run) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(run.root))
+
+    monkeypatch.setattr(incident, "compare_run", full)
+    tell(str(run.root))
+    assert sent[0][1].headline == "a daemon died"
+
+
+def test_a_killed_run_that_cannot_be_removed_is_told_as_well(
+    tmp_path: Path, sent: list[Any]
+) -> None:
+    """A host that is lost stays lost while people sleep."""
+    run = run_of(tmp_path, 1)
+    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    swept = Swept(failed=(Failed(run.tag, "host 'h1': no answer."), Failed("gone/r1", "?")))
+    tell_killed(tmp_path, swept)
+    tell_killed(tmp_path, swept)  # an hour later
+    assert len(sent) == 2, "each receiver once"
+    assert sent[0][1].headline.startswith("the run was killed")
+    assert sent[0][1].headline.endswith("host 'h1': no answer.")
 
 
 def test_a_run_is_told_once_and_again_only_when_it_is_opened_again(

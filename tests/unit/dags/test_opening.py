@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
+from density_study.cluster.model.errors import HostBusyError, HostLostError, InputError, StudyError
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import OwnerDeclaredDead, TrialsCleared
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, here
@@ -76,6 +76,33 @@ def test_a_fault_of_the_progress_does_not_end_the_run(
 
     assert command.carry_out(run, Home(tmp_path, tmp_path), show).succeeded
     assert len([line for line in caplog.messages if "the run goes on" in line]) == 1
+
+
+def test_a_lost_host_hides_no_other_failure_and_keeps_back_no_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = tmp_path / "told.yaml"
+    spec.write_text(f"{QUICKSTART.read_text()}notify: [{{webhook: hook}}]\n")
+    run = open_one(tmp_path, spec=str(spec))
+    sent: list[str] = []
+
+    def lost(*_: object) -> None:
+        raise HostLostError("no answer.", "host 'h1'", "look at it.")
+
+    killed = SimpleNamespace(wait=lambda _: -9)
+    monkeypatch.setattr(command, "Child", lambda *_: nullcontext(killed))
+    monkeypatch.setattr(command, "stop_all", lambda *_: None)
+    monkeypatch.setattr(command, "tell", lambda run, home, reason: sent.append(reason))
+    monkeypatch.setattr(study_stages, "close_run", lost)
+    end = command.carry_out(run, Home(tmp_path, tmp_path), lambda _: None)
+    assert sent == [end.failures[0]] and "ended by SIGKILL" in sent[0]
+    assert [one for one in end.failures if "host 'h1': no answer." in one] == [
+        "tear-down: host 'h1': no answer. Remedy: look at it."
+    ]
+    stops = iter((lambda *_: None, lost))  # the second one is before the tear-down
+    monkeypatch.setattr(command, "stop_all", lambda *_: next(stops)())
+    end = command.carry_out(run, Home(tmp_path, tmp_path), lambda _: None)
+    assert not end.succeeded and any("host 'h1': no answer." in one for one in end.failures)
 
 
 def finish(run: Run) -> None:

@@ -7,9 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from density_study.analysis.hub.files import HUB
 from density_study.cluster.state.journal import Journal
-from density_study.dags.web.results import run_of_dag_run, served
+from density_study.cluster.state.owner import Owner
+from density_study.dags.web.results import no_report, run_of_dag_run, served
+from density_study.workloads.execution.run import end_run, load_run
+from density_study.workloads.planning.plan import write_plan
+from tests.support.drafts import QUICKSTART, plan
 from tests.support.made_runs.outside import RUN, links, outside, runs
 
 __all__ = ["runs"]  # the fixture
@@ -51,6 +57,23 @@ def test_only_regular_files_are_served_and_a_pipe_does_not_block(runs: Path) -> 
     (report / "folder.html").mkdir()
     for name in ("pipe.html", "folder.html"):
         assert served(runs, f"{RUN}/report/{name}") is None
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_report_is_promised_only_while_a_run_is_under_way(runs: Path) -> None:
+    root = runs / "quickstart" / "20261121T201530Z"
+    root.mkdir(parents=True)
+    journal = Journal(root / "journal.jsonl")
+    here = Owner.of_process(os.getpid()).to_json()
+    journal.write("run-opened", study="quickstart", run=root.name, tag="t/1", owner=here)
+    assert "plan.json" in no_report(root)[1] and "None" not in no_report(root)[1]
+    (root / "study.yaml").write_text(QUICKSTART.read_text())
+    write_plan(plan(), root / "plan.json")
+    assert no_report(root)[0] == "No report yet"
+    end_run(load_run(root), "failed", "analysis: it did not finish")
+    title, text = no_report(root)
+    assert title == "No report" and f"failed, 0 of {len(plan().trials)} trials done." in text
+    assert f"study status {root}" in text and f"study report {root}" in text
 
 
 def test_descriptors_are_closed(runs: Path) -> None:

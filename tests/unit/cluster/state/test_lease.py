@@ -82,7 +82,7 @@ def test_a_stale_lease_with_live_processes_needs_a_reap(
     other.kill()
     other.wait()
     try:
-        with pytest.raises(InputError, match="study reap"):
+        with pytest.raises(InputError, match=f"study reap --runs {root.parents[1]}`"):
             acquire("second/r2", root, this())
         again = acquire("stale/r1", root, this())  # its own next opening may resume
         assert again.state == "alive"

@@ -46,6 +46,11 @@ def test_a_slower_run_is_reported_with_exit_code_1(runs: Path) -> None:
     assert f"run      {run_id(3)} compared with {run_id(1)}" in text
     assert "result   Slower: 3 of 6 numbers" in text
     assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
+    (accept,) = re.findall(r"study compare (.*) --acknowledge 'REASON'", text)
+    words = (*accept.split(), "--acknowledge", "a new kernel")
+    assert _compare(*words)[0] == 0, "the command works as it is printed, in any folder"
+    with pytest.raises(InputError, match="two runs are compared with each other"):
+        _compare(run_id(1), run_id(3), "--runs", str(runs), "--baseline", "rolling 2")
 
 
 def test_an_unchanged_run_and_a_wide_tolerance_give_exit_code_0(runs: Path) -> None:

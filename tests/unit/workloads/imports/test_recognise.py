@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -237,13 +239,34 @@ def test_a_file_of_no_known_format_is_neither_read_nor_refused(text: str, tmp_pa
     assert (found.pieces, found.refused) == ((), ())
 
 
-def test_a_folder_is_read_without_links_and_without_its_map(tmp_path: Path) -> None:
+def test_a_folder_is_read_without_its_map_and_names_links(tmp_path: Path) -> None:
+    """Nothing is read through a link, and nothing is left out in silence."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "y.out").write_text(SUMMARY)
     (tmp_path / "map.yaml").write_text("study: x\n")
     (tmp_path / "link").symlink_to(SAMPLES / "dool-1.3.8.csv")
-    assert files_of(tmp_path) == ("a/y.out", "map.yaml")
-    assert list(recognise_all(tmp_path)) == ["a/y.out"]
+    (tmp_path / "disk2").symlink_to(SAMPLES, target_is_directory=True)
+    assert files_of(tmp_path) == ("a/y.out", "disk2", "link", "map.yaml")
+    found = recognise_all(tmp_path)
+    assert list(found) == ["a/y.out", "disk2", "link"]
+    for link in ("disk2", "link"):
+        assert found[link].pieces == () and "put a copy" in refusals(found[link])[0]
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "locked").mkdir()
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if Path(path).name == "locked":
+            raise PermissionError(13, os.strerror(13), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="locked"):
+        files_of(tmp_path)
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
