@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-from density_study.jobs.spark.python_archive import PYTHON, ensure_python_archive
+from density_study.jobs.spark.python_archive import LOADED, PYTHON, ensure_python_archive
 
-CODE = """
+IMPORTS = """
 import sys
+class Lacking:
+    def find_spec(name, *_):
+        if name in sys.argv[1:]:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Lacking)
 import fsspec.implementations.webhdfs, density_study.jobs.ingest.parse_task, pyarrow.dataset
 import density_study.jobs.facts.of_trials
+"""
+CODE = f"""{IMPORTS}
 print(sys.prefix)
 print(*sys.path)
 """
+
+
+def test_tasks_import_nothing_that_the_archive_lacks() -> None:
+    """As the next test shows in the archive itself, in a second."""
+    there = {*LOADED, "density-study"}
+    lacking = [name for name, of in packages_distributions().items() if not there & set(of)]
+    assert {"pydantic", "pyspark", "pandas"} <= set(lacking)
+    argv = [sys.executable, "-c", IMPORTS, *lacking]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from density_study.cluster.model.topology import Jit
+if TYPE_CHECKING:  # Spark's executors, which read WARMTH, have no pydantic
+    from density_study.cluster.model.topology import Jit
 
 REST_SHARE = 0.05  # a server's compilers are idle below this share of one core
 # Number of successive looks (every 5 s) that must find all compilers idle: compilation comes in waves.
