@@ -58,10 +58,18 @@ SIMULATED = (
         "needs an idle machine: tests/live/walks, tests/fresh, and tests/live/test_study.py",
     ),
     ("study --install-completion", "--help", "would change the user's shell"),
+    *(
+        (
+            f"study report {run}--master yarn",
+            "--help",
+            "needs a cluster: tests/live/test_yarn_analysis.py",
+        )
+        for run in ("", f"{RUN} ")
+    ),
     (
-        f"study report {RUN} --master yarn",
+        f"study compare {RUNS[1]} --acknowledge",
         "--help",
-        "needs a cluster: tests/live/test_yarn_analysis.py",
+        "the later run is not slower: tests/unit/dags/commands/test_compare_command.py",
     ),
     (
         f"study capacity fit {RUN}",
@@ -239,6 +247,8 @@ def test_a_command_works_as_shown(
     if all(map(WITHOUT_A_SHELL.fullmatch, lines)):
         monkeypatch.chdir(checkout)
         monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(checkout / ".runtime"))
+        if "study import others" in lines and not (checkout / "others" / "map.yaml").exists():
+            assert each_write.run("import", "others", "--init") == 0
         assert [each_write.run(*line.split()[1:]) for line in lines] == [0] * len(lines)
         return
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
