@@ -42,7 +42,7 @@ def test_a_newcomers_command_succeeds(command: str, suite: str) -> None:
         timeout=MAX_S,
         check=False,
     )
-    end = (done.stdout + done.stderr)[-6000:]
+    end = f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}"
     assert done.returncode == 0, end
     if command == "make study":
         trials = plan_study(study_path(Path("quickstart"))).plan.trials
