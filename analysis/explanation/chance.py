@@ -2,14 +2,11 @@
 
 A series that comes and goes is beyond its limits in some seconds, and with many places and many rules some
 series is so in most of them. So a rule's margin in the slow spell is compared with its margins in windows of
-the same length that are not slow, of the trial and of others of its test case. They are farther from a spell
-than it is long: a cause may begin before what it slows, and outlast it.
-
-A rule is surprising by its margin over the mean of its largest ones elsewhere, one in 20. The p-value is the
-share of windows in which the most surprising rule of all is at least as surprising: it holds whatever the
-number of rules and places, and however uneven the series (Westfall and Young, Resampling-Based Multiple
-Testing, 1993). The spell counts as one of the windows. For slow trials, trials that are not slow are the
-windows.
+the same length that are not slow, of the trial and of others of its test case. A rule is surprising by its
+margin over the mean of its largest ones elsewhere, one in 20. The p-value is the share of windows in which
+the most surprising rule of all is at least as surprising: it holds whatever the number of rules and places,
+and however uneven the series (Westfall and Young, Resampling-Based Multiple Testing, 1993). The spell counts
+as one of the windows. For slow trials, trials that are not slow are the windows.
 """
 
 from __future__ import annotations
@@ -19,17 +16,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from density_study.analysis.explanation.causes import judged, strongest
-from density_study.analysis.explanation.course import Array, Course, Mask, Usual, mean_of_windows
+from density_study.analysis.explanation.course import Array, Course, Usual, mean_of_windows
 from density_study.analysis.explanation.rules import Rule
-from density_study.analysis.explanation.slow import runs
 
 CHANCE = 0.02
 """For each slow spell. Names come in groups, and trials have several spells: this keeps them below one name
 in 20 healthy trials."""
 LARGEST, FEWEST_LARGEST = 0.05, 3
 NEAR = 0.2  # of its limit: a rule that never comes nearer is as surprising as one that does
-LEFT = 0.5
-"""The share of the seconds in no spell that must be far from one; if fewer are, near ones count as well."""
 MOST_WINDOWS = 400  # of a test case, over its trials
 FEWEST_WINDOWS = 10  # of each trial
 
@@ -37,10 +31,9 @@ FEWEST_WINDOWS = 10  # of each trial
 def coincidences(
     here: Mapping[Rule, float], windows: Mapping[Rule, Array], tests: int = 1
 ) -> set[Rule]:
-    """The rules that hold in the slow seconds, and that chance explains as well. here: margin of each rule
-    there; a rule holds above 1. windows: its margins in windows where nothing is slow, (windows,). tests: by
-    how many tests the allowed error `CHANCE` is divided. With few windows it is enough that a rule surpasses
-    all of them."""
+    """For the rules that hold `here`, those of which chance is no worse an explanation. windows: margins of
+    each rule where nothing is slow. tests: among how many CHANCE is divided; with few windows, to be more
+    surprising than all of them is enough."""
     names = [rule for rule, margin in here.items() if margin > 1]
     count = len(next(iter(windows.values()), ()))
     if not names or not count:
@@ -64,8 +57,7 @@ def _p(windows: Mapping[Rule, Array], here: Mapping[Rule, float]) -> Mapping[Rul
 
 
 class Windows:
-    """Margins of each rule in windows of seconds in which nothing was slow, over all trials of a test case on
-    a topology."""
+    """For the trials of a test case on a topology: margins of each rule in windows of seconds in no spell."""
 
     def __init__(self, courses: Sequence[Course], usual: Sequence[Usual]) -> None:
         self._of = list(zip(courses, usual, strict=True))
@@ -87,15 +79,6 @@ class Windows:
 def _margins(
     course: Course, usual: Usual, length_s: int, most: int
 ) -> tuple[Mapping[Rule, Array], int]:
-    value = mean_of_windows(course.values[:, _far(course, usual)], length_s, most)
+    value = mean_of_windows(course.values[:, usual.seconds], length_s, most)
     signs = judged(course.series, "spell", value, usual.centre, usual.spread)
     return strongest(signs, value.shape[1]), value.shape[1]
-
-
-def _far(course: Course, usual: Usual) -> Mask:
-    """The usual seconds that are no nearer to a spell than it is long."""
-    far = usual.seconds.copy()
-    for first, last in runs(course.working & ~usual.seconds):
-        length = last - first + 1
-        far[max(0, first - length) : last + 1 + length] = False
-    return far if far.sum() >= LEFT * usual.seconds.sum() else usual.seconds

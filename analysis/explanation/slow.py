@@ -41,7 +41,7 @@ def slow_spells(course: Course) -> tuple[Spell, ...]:
     if course.working.sum() < LEAST_SECONDS:
         return ()
     slow = (_by_rate(course) | _by_latency(course)) & course.working
-    spells = [_spell(course, first, last) for first, last in runs(slow)]
+    spells = [_spell(course, first, last) for first, last in _runs(slow)]
     worst = sorted(spells, key=lambda one: (one.lost_s, one.worst_ms or 0.0), reverse=True)
     return tuple(sorted(worst[:MOST_SPELLS], key=lambda one: one.first))
 
@@ -68,7 +68,7 @@ def _by_latency(course: Course) -> npt.NDArray[np.bool_]:
     return found
 
 
-def runs(slow: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(slow: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     """First and last index of each run of true elements."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], slow.astype(int), [0]))))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -121,9 +121,10 @@ def _share(change: float) -> str:
 def how_to_acknowledge(*roots: Path) -> str:
     """What to do to accept the regressions of a comparison. `roots`: the folders of its two runs, the later
     one last, or only that one if it was compared with its baseline."""
-    runs = " ".join(quote(str(root)) for root in roots)
-    accept = f"study compare {runs} --acknowledge 'REASON'"
-    return f"to accept this level, and not have it reported again: {accept}"
+    compared = join(("study", "compare", *map(str, roots)))
+    return (
+        f"to accept this level, and not have it reported again: {compared} --acknowledge 'REASON'"
+    )
 
 
 def acknowledge(

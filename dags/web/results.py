@@ -113,9 +113,11 @@ def no_report(run: Path) -> tuple[str, str]:
     so_far = f"Run {facts.run} of study {facts.study}: {so_far}"
     if facts.state in ("running", "unknown"):
         return "No report yet", f"{so_far} The report appears when the analysis has ended."
-    named = quote(str(run))
-    remedy = f"names what failed, and study report {named} analyses its records."
-    return "No report", f"{so_far} On the machine with its folder, study status {named} {remedy}"
+    there = f"On the machine with its folder, study status {quote(str(run))} names what failed"
+    return (
+        "No report",
+        f"{so_far} {there}, and study report {quote(str(run))} analyses its records.",
+    )
 
 
 def run_of_dag_run(runs: Path, dag_id: str, run_id: str) -> Path | None:

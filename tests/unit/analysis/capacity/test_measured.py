@@ -167,7 +167,7 @@ def test_a_load_follows_the_variants_of_a_human_genome(monkeypatch: pytest.Monke
     assert (load.name, load.after) == (LOAD, (JOINT,))
     assert load.core_hours is not None and load.ram_gib is not None
     assert load.core_hours.value == pytest.approx(1e-3 * 4_300_000 / 3600)
-    assert "1 loads of 1,000 variants; an upper bound" in load.core_hours.source
+    assert "1 load of 1,000 variants; an upper bound" in load.core_hours.source
     assert load.ram_gib.value == 0.25
     assert load.cpu_efficiency is not None and load.cpu_efficiency.value == 1.0
     assert load.demands == shipped.demands, "the run cannot tell how many variants a human has"

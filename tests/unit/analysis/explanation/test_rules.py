@@ -82,23 +82,6 @@ def test_a_series_that_moves_in_slow_seconds_names_its_cause(rule: Rule, sign: S
         assert in_spell(course(series)) == []  # no second is slow: it is no cause
 
 
-@pytest.mark.parametrize(
-    ("active", "expected"),
-    (
-        ([slice(28, 38)], ["compaction"]),  # it begins before what it slows, and outlasts it
-        ([slice(28, 38), slice(8, 14)], []),  # once it slowed nothing
-    ),
-)
-def test_a_cause_may_begin_before_the_slow_seconds_and_outlast_them(
-    active: list[slice], expected: list[str]
-) -> None:
-    compacting = np.zeros(SECONDS)
-    for seconds in active:
-        compacting[seconds] = 100.0
-    series = {Place("compacting", "h1", "w/regionserver-1"): compacting}
-    assert in_spell(course(series, slow=True)) == expected
-
-
 def peers(sign: Sign, values: list[float], loads: list[float]) -> list[str]:
     assert sign.peers is not None
     series = {}
