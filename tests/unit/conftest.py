@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from random import SystemRandom
 
 import pytest
 import typer.main
@@ -18,10 +20,12 @@ typer.main.get_command = typer.testing._get_command = cache(typer.main.get_comma
 
 @pytest.fixture
 def free_port() -> int:
-    """A loopback port without a listener at this moment."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
+    """A loopback port without a listener, below those that the system gives to parallel tests."""
+    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = SystemRandom().randrange(10_000, first_given)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @pytest.fixture
