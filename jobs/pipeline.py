@@ -30,7 +30,7 @@ from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import AnalysisEnded, AnalysisFailed, AnalysisStarted
-from density_study.cluster.state.file_fault import file_fault, full_disk
+from density_study.cluster.state.file_fault import fault_of, file_fault, full_disk
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.analysis_lock import analysing
 from density_study.jobs.facts.of_run import write_facts
@@ -165,8 +165,7 @@ def _run_stage(name: str, run_root: Path, data: Path | None) -> Rest | None:
 
 
 def _in_one_line(error: Exception) -> str:
-    fault = error if isinstance(error, StudyError) else file_fault(error)
-    if fault is not None:
+    if (fault := fault_of(error)) is not None:
         return f"{fault.where}: {fault.what}"
     return f"{type(error).__name__}: {cause_of(error)}"
 

@@ -63,9 +63,8 @@ def declared_differences(before: Summary, after: Summary) -> tuple[str, ...]:
     topologies, and how they sample all of them."""
     shared = [name for name in after.variants if name in before.variants]
     pairs = [(before.variants[name], after.variants[name]) for name in shared]
-    if all(
-        sampling := (_sampling(before), _sampling(after))
-    ):  # of an earlier version, it is unknown
+    sampling = (_sampling(before), _sampling(after))
+    if all(sampling):  # that of an earlier version is unknown
         pairs.append(sampling)
     changes = (declared_changes(*pair) for pair in pairs)
     return tuple(dict.fromkeys(change for found in changes for change in found))

@@ -119,6 +119,11 @@ def file_fault(error: BaseException | None) -> StudyError | None:
     return None
 
 
+def fault_of(error: Exception) -> StudyError | None:
+    """The error itself if it is written for people, else its file operation's; None: it has no such words."""
+    return error if isinstance(error, StudyError) else file_fault(error)
+
+
 @contextmanager
 def as_study_errors() -> Iterator[None]:
     """Failed file operations of the block become a StudyError each."""

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from density_study.cluster.model.errors import StudyError
-from density_study.cluster.state.file_fault import file_fault
+from density_study.cluster.state.file_fault import fault_of
 from density_study.cluster.state.settings import setting
 from density_study.workloads.study.notify import Occasion
 
@@ -123,5 +122,4 @@ def _linked(line: str) -> str:
 def words_of(error: Exception) -> str:
     """StudyErrors, and failed file operations, have words for people; the text of others may contain
     anything."""
-    known = error if isinstance(error, StudyError) else file_fault(error)
-    return str(known or type(error).__name__)
+    return str(fault_of(error) or type(error).__name__)

@@ -77,6 +77,13 @@ def run_of(runs: Path, number: int, ops_s: float = 100.0, fault: str = "", **of:
     return load_run(root)
 
 
+def resumed(runs: Path) -> Run:
+    """A run that was opened again, and has not ended."""
+    run = run_of(runs, 1)
+    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    return run
+
+
 def told(run: Run) -> Notified | None:
     tell(str(run.root))
     return run.journal.last(Notified)
@@ -116,8 +123,7 @@ def test_a_failure_is_told_with_its_reason_to_both(tmp_path: Path, sent: list[An
 def test_a_run_that_was_killed_is_a_failure_with_its_reason(
     tmp_path: Path, sent: list[Any]
 ) -> None:
-    run = run_of(tmp_path, 1)
-    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    run = resumed(tmp_path)
     tell(str(run.root), "its process ended by SIGKILL")
     assert sent[0][1].headline == "its process ended by SIGKILL"
 
@@ -125,8 +131,7 @@ def test_a_run_that_was_killed_is_a_failure_with_its_reason(
 def test_an_end_that_could_not_be_journalled_is_a_failure_with_its_reason(
     tmp_path: Path, sent: list[Any]
 ) -> None:
-    run = run_of(tmp_path, 1)
-    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    run = resumed(tmp_path)
     with pytest.raises(OSError), telling(str(run.root)):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(run.root))
     assert re.search("the disk of .* is full", sent[0][1].headline)
@@ -151,8 +156,7 @@ def test_a_killed_run_that_cannot_be_removed_is_told_as_well(
     tmp_path: Path, sent: list[Any]
 ) -> None:
     """A host that is lost stays lost while people sleep."""
-    run = run_of(tmp_path, 1)
-    run.journal.record(RunOpened(study="nightly", run=run.id, tag=run.tag, resumed=True))
+    run = resumed(tmp_path)
     swept = Swept(failed=(Failed(run.tag, "host 'h1': no answer."), Failed("gone/r1", "?")))
     tell_killed(tmp_path, swept)
     tell_killed(tmp_path, swept)  # an hour later
